@@ -16,17 +16,4 @@ double multigrid_flops(double row_count, int steps) {
   return row_count * (smoothing_and_transfers * 8 / 7 + residual_and_update);
 }
 
-double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi) {
-  return 2 * nonzero_count + (jacobi ? 12 : 10) * row_count;
-}
-
-double gmres_flops(double nonzero_count, double row_count, int restart, bool jacobi) {
-  return 2 * nonzero_count + (4.0 * (restart + 1) + (jacobi ? 8 : 7)) * row_count;
-}
-
-double krylov_flops(double nonzero_count, double row_count, double products, double vector_flops,
-                    bool jacobi) {
-  return 2 * products * nonzero_count + (vector_flops + (jacobi ? products : 0)) * row_count;
-}
-
 }  // namespace weft::perfmodel

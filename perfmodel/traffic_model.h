@@ -13,22 +13,9 @@ double crs_code_balance(double nonzeros_per_row, double kappa = 0);
 /// is written once with write-allocate.
 double spmv_bytes(double matrix_bytes, double row_count);
 
-/// Flops of one CG iteration: 2 per nonzero and 10 per row (12 with diagonal preconditioning).
-double conjugate_gradient_flops(double nonzero_count, double row_count, bool jacobi);
-
 /// Floating point operations of an iteration of multigrid on a grid with 7 points: a V-cycle with
 /// `steps` of smoothing before and after, a residual, a semi-iteration and coarse grids that have
 /// 1/7 of the points together; counted in the loops of solver/multigrid/row_kernels.h.
 double multigrid_flops(double row_count, int steps);
-
-/// Flops of one iteration of GMRES(restart), with Gram-Schmidt twice, on average over a cycle:
-/// 2 per nonzero, and per row 8 for each of (restart + 1)/2 vectors and 7 (8 with diagonal
-/// preconditioning).
-double gmres_flops(double nonzero_count, double row_count, int restart, bool jacobi);
-
-/// Flops of one iteration of a method with `products` multiplications and `vector_flops` a row (2
-/// more for each product with diagonal preconditioning).
-double krylov_flops(double nonzero_count, double row_count, double products, double vector_flops,
-                    bool jacobi);
 
 }  // namespace weft::perfmodel

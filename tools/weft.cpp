@@ -19,6 +19,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
+#include "comm_thread/mpi/option_name.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
@@ -40,8 +41,8 @@
 #include "tools/job/input_agreement.h"
 #include "tools/job/job_report.h"
 #include "tools/job/launcher_record.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/patience.h"
-#include "tools/job/system_options.h"
 #include "tools/studies/study_command.h"
 
 namespace {
@@ -112,7 +113,7 @@ void add_patience_option(CLI::App& program) {
   program
       .add_option("--give-up-after", weft::tools::patience_seconds(),
                   "end the job with exit code 5 when a rank has given no sign of life for so long")
-      ->check(weft::tools::fault_of_positive)
+      ->check(weft::tools::is_number(weft::library::any_above_zero))
       ->type_name("SECONDS")
       ->capture_default_str();
 }
@@ -236,6 +237,7 @@ void collective_tell_end(int exit_code) {
 int main(int argument_count, char** arguments) {
   // With its window type "rdma", Open MPI 4.1 crashes together with OpenSHMEM when both end.
   setenv("OMPI_MCA_osc", "^rdma", 0);
+  weft::comm_thread::name_options_with_dashes();
   // A file longer than `ulimit -f` allows is an error of the write, not the end of the job.
   std::signal(SIGXFSZ, SIG_IGN);
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -71,24 +70,20 @@ std::vector<std::uint64_t> collective_exchange_link_ends(
     const Communicator& communicator, std::span<const LinkPlan> plans,
     std::span<const std::uint64_t> own_offsets) {
   collective_attempt(communicator, [&] { std::ranges::for_each(plans, check_plan); });
-  std::map<int, std::vector<LinkEnd>> mine;
+  Lists<LinkEnd> mine;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const LinkPlan& plan = plans[i];
     mine[plan.neighbour].push_back({plan.send_tag, plan.receive_tag, plan.send_bytes,
                                     plan.receive_bytes, plan.slot_count, plan.delivery,
                                     own_offsets[i]});
   }
-  std::map<int, Bytes> messages;
-  for (const auto& [rank, ends] : mine) messages[rank] = to_bytes(ends);
-  const std::map<int, Bytes> received =
-      collective_sparse_exchange(communicator, std::move(messages));
+  const Lists<LinkEnd> received = collective_sparse_exchange(communicator, std::move(mine));
 
   std::vector<std::uint64_t> offsets;
   collective_attempt(communicator, [&] {
     for (const LinkPlan& plan : plans) {
       const auto from = received.find(plan.neighbour);
-      const auto ends =
-          from == received.end() ? std::vector<LinkEnd>() : from_bytes<LinkEnd>(from->second);
+      const auto ends = from == received.end() ? std::vector<LinkEnd>() : from->second;
       const LinkEnd& other = other_end(plan, ends);
       check_agreement(plan, other);
       offsets.push_back(other.offset);

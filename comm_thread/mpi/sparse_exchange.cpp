@@ -1,7 +1,6 @@
 #include "comm_thread/mpi/sparse_exchange.h"
 
 #include <cstdint>
-#include <utility>
 
 #include "comm_thread/mpi/message_type.h"
 #include "comm_thread/mpi/mpi_error.h"
@@ -13,29 +12,27 @@ namespace {
 constexpr int tag = 0;
 
 /// Receives one message, if one has arrived.
-bool receive_one(const Communicator& communicator, std::map<int, Bytes>& received) {
+template <class Room>
+bool receive_one(const Communicator& communicator, const Room& room) {
   int there = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
   check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator.handle(), &there, &message, &status),
             "look for a message");
   if (!there) return false;
-  Bytes bytes(byte_count(status));
+  const std::span<std::byte> bytes = room(status.MPI_SOURCE, byte_count(status));
   const MessageType type(bytes.size());
   check_mpi(MPI_Mrecv(bytes.data(), type.count(), type.handle(), &message, MPI_STATUS_IGNORE),
             "receive a message");
-  received[status.MPI_SOURCE] = std::move(bytes);
   return true;
 }
 
 }  // namespace
 
-std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator,
-                                                std::map<int, Bytes> messages) {
-  std::map<int, Bytes> received;
-  if (auto own = messages.extract(communicator.rank()); own && !own.mapped().empty())
-    received.insert(std::move(own));
-  if (communicator.size() == 1) return received;
+void collective_exchange_bytes(
+    const Communicator& communicator, const std::map<int, std::span<const std::byte>>& messages,
+    const std::function<std::span<std::byte>(int source, std::size_t bytes)>& room) {
+  if (communicator.size() == 1) return;
 
   std::vector<MPI_Request> sends;
   for (const auto& [rank, bytes] : messages) {
@@ -49,7 +46,7 @@ std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator
   MPI_Request barrier = MPI_REQUEST_NULL;
   int all_arrived = 0;
   for (std::uint64_t round = 0; !all_arrived; ++round) {
-    while (receive_one(communicator, received)) round = 0;
+    while (receive_one(communicator, room)) round = 0;
     if (barrier == MPI_REQUEST_NULL) {
       int sent = 0;
       check_mpi(
@@ -65,7 +62,6 @@ std::map<int, Bytes> collective_sparse_exchange(const Communicator& communicator
   }
   // No rank may send for the next exchange while another still receives for this one.
   communicator.barrier();
-  return received;
 }
 
 }  // namespace weft::comm_thread

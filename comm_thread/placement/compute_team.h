@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 
 #include "comm_thread/waiting/team_barrier.h"
 
@@ -25,6 +27,13 @@ struct Share {
   std::int64_t end = 0;
 };
 Share share_of(std::int64_t count, int index, int count_of_threads);
+
+/// Calls work(item) for the share of thread `index` in a list of items.
+template <class Items, class Work>
+void for_each_of_share(const Items& items, int index, int count_of_threads, const Work& work) {
+  const Share share = share_of(std::ssize(items), index, count_of_threads);
+  for (std::int64_t i = share.begin; i < share.end; ++i) work(items[static_cast<std::size_t>(i)]);
+}
 
 /// The OpenMP threads of this rank that compute.
 ///

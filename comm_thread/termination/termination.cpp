@@ -16,13 +16,6 @@ constexpr int snapshot_tag = 0;
 constexpr int report_tag = 1;
 constexpr std::size_t grid_size = 1024;
 
-std::size_t halo_size(std::span<const HaloNeighbour> neighbours) {
-  std::int64_t size = 0;
-  for (const HaloNeighbour& neighbour : neighbours)
-    size = std::max(size, neighbour.receive_begin + neighbour.receive_count);
-  return static_cast<std::size_t>(size);
-}
-
 }  // namespace
 
 Termination::Termination(const Communicator& communicator, CommThread& comm_thread,
@@ -44,7 +37,8 @@ Termination::Termination(const MessageSpace& space, CommThread& comm_thread, con
                comm_thread.clock()),
       history_(options.history_capacity) {
   if (options.detector == DetectorKind::snapshot)
-    snapshot_buffers_ = std::make_unique<SnapshotBuffers>(*space_, options.neighbours);
+    snapshot_exchange_ =
+        std::make_unique<HaloExchange<double>>(*space_, options.neighbours, snapshot_tag);
   comm_thread_.add_service(service_);
   is_registered_ = true;
   began_ = comm_thread_.clock().seconds();
@@ -59,10 +53,6 @@ Termination::~Termination() {
   }
 }
 
-Termination::SnapshotBuffers::SnapshotBuffers(const MessageSpace& space,
-                                              std::span<const HaloNeighbour> neighbours)
-    : halo(halo_size(neighbours)), exchange(space, neighbours, halo, snapshot_tag) {}
-
 /// Operations in flight can no longer complete and MPI may still write to their memory: it stays
 /// allocated.
 void Termination::abandon() noexcept {
@@ -74,7 +64,7 @@ void Termination::abandon() noexcept {
   }
   is_registered_ = false;
   service_.abandon();
-  static_cast<void>(snapshot_buffers_.release());  // NOLINT(bugprone-unused-return-value)
+  static_cast<void>(snapshot_exchange_.release());  // NOLINT(bugprone-unused-return-value)
 }
 
 std::unique_ptr<Detector> Termination::collective_make_detector(const Options& options) {
@@ -110,13 +100,11 @@ SweepAction Termination::after_sweep(const SweepState& state) {
   return action;
 }
 
-std::span<double> Termination::snapshot_send_buffer() {
-  return snapshot_buffers_->exchange.send_buffer();
-}
+std::span<double> Termination::snapshot_send_buffer() { return snapshot_exchange_->send_buffer(); }
 
 void Termination::snapshot_recorded() {
   protocol_.snapshot_recorded();
-  snapshot_ = snapshot_buffers_->exchange.post(comm_thread_);
+  snapshot_ = snapshot_exchange_->post(comm_thread_);
 }
 
 void Termination::snapshot_evaluated(double contribution) {

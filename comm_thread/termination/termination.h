@@ -86,7 +86,7 @@ class Termination {
 
   /// The neighbours' recorded values, until the next sweep. Shape: covered by the neighbours'
   /// receive ranges.
-  std::span<const double> snapshot_halo() const { return snapshot_buffers_->halo; }
+  std::span<const double> snapshot_halo() const { return snapshot_exchange_->received(); }
 
   /// Call after `evaluate_snapshot`, with this rank's contribution computed from recorded values
   /// only.
@@ -115,12 +115,6 @@ class Termination {
   std::uint64_t epoch() const { return protocol_.signal().epoch; }
 
  private:
-  struct SnapshotBuffers {
-    SnapshotBuffers(const MessageSpace& space, std::span<const HaloNeighbour> neighbours);
-    std::vector<double> halo;
-    HaloExchange exchange;
-  };
-
   void abandon() noexcept;
   std::unique_ptr<Detector> collective_make_detector(const Options& options);
   double seconds_now() const;
@@ -133,7 +127,7 @@ class Termination {
   double threshold_;
   ReduceOperation operation_;
   SweepProtocol protocol_;
-  std::unique_ptr<SnapshotBuffers> snapshot_buffers_;  // with the snapshot detector
+  std::unique_ptr<HaloExchange<double>> snapshot_exchange_;  // with the snapshot detector
   std::optional<Pending> snapshot_;  // the last one
   DetectorService service_;
   bool is_registered_ = false;

@@ -300,6 +300,30 @@ int weft_solver_create_with(const weft_matrix* matrix, const char* options,
   });
 }
 
+int weft_solver_create_from(const weft_matrix* matrix, const char* options,
+                            const weft_solver_vectors* vectors, weft_solver** solver) {
+  return made(solver, [&] {
+    expect(matrix, "matrix");
+    expect(vectors, "vectors");
+    const auto of_caller = [&](const double* values, int count) -> std::span<const double> {
+      const auto rows = static_cast<std::size_t>(matrix->matrix.local_row_count());
+      return {values, values && count > 0 ? rows * static_cast<std::size_t>(count) : 0};
+    };
+    return new weft_solver{
+        matrix->matrix,
+        weft::Solver(
+            matrix->matrix,
+            collective_options_of(*matrix->matrix.state()->job, options, "making a solver"),
+            weft::SolverVectors{
+                .near_null = of_caller(vectors->near_null, vectors->near_null_count),
+                .near_null_count = vectors->near_null_count,
+                .coordinates = of_caller(vectors->coordinates, vectors->dimensions),
+                .dimensions = vectors->dimensions,
+                .null_space = of_caller(vectors->null_space, 1)}),
+        {}};
+  });
+}
+
 void weft_solver_destroy(weft_solver* solver) { delete solver; }
 
 int weft_solver_set_monitor(weft_solver* solver,

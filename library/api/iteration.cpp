@@ -10,8 +10,8 @@
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
-#include "library/api/status_of.h"
-#include "library/settings/iteration_settings.h"
+#include "library/options/iteration_settings.h"
+#include "library/solve/solve_description.h"
 #include "library/solve/sweep_run.h"
 #include "library/state/caller_sweeper.h"
 #include "solver/report/iteration_report.h"
@@ -80,7 +80,7 @@ IterationReport Iteration::State::collective_run(std::span<double> x, double sca
   collective_judge(done);
   std::ranges::copy(sweeper.values(), x.begin());
   IterationReport report;
-  report.status = status_of(done.status);
+  report.status = library::status_of(done.status);
   report.explanation = done.explanation;
   report.iterations = done.iterations;
   report.residual = done.relative_residual;

@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
@@ -26,12 +27,11 @@ inline namespace v0 {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using library::guarded;
 using library::SolveSettings;
 using State = Matrix::State;
 
-/// Of no schedule of a vector, whose tags count from 0.
-constexpr int tag_of_moved_rows = 32000;
 /// Of a stencil, in a direction.
 constexpr std::int64_t most_points = std::int64_t{1} << 31;
 
@@ -70,8 +70,7 @@ void collective_use(State& state, spmv::DistributedMatrix matrix, const spmv::Ro
   if (state.order)
     state.map = std::make_unique<library::OrderedRows>(*state.order, rank);
   else if (state.caller_rows && state.caller_rows->moves())
-    state.map = std::make_unique<library::MovedRows>(state.space, threads.comm_thread(), given,
-                                                     loaded, tag_of_moved_rows);
+    state.map = std::make_unique<library::MovedRows>(op->crew(), given, loaded);
   else
     state.map =
         std::make_unique<library::SameRows>(threads.team(), given.begin(rank), op->element_count());
@@ -126,7 +125,8 @@ Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& option
   return guarded([&] {
     auto state = collective_make_state(job, options);
     if (!state->settings.base.empty())
-      throw InputError("--base: found with rows of the caller; expected a matrix from a file");
+      throw InputError(option_name("base") +
+                       ": found with rows of the caller; expected a matrix from a file");
     state->caller_rows =
         std::make_unique<library::CallerRows>(state->space, state->threads().team(), rows, values,
                                               spmv::parse_triangle(state->settings.triangle));
@@ -165,10 +165,10 @@ Matrix Matrix::generate(const Job& job, const std::string& problem, const Option
     if (parsed.is_file()) return from_file(job, problem, options);
     auto state = collective_make_state(job, options);
     if (!state->settings.triangle.empty())
-      throw InputError("--triangle: found with the generated problem " + parsed.name() +
-                       "; expected rows or a file");
+      throw InputError(option_name("triangle") + ": found with the generated problem " +
+                       parsed.name() + "; expected rows or a file");
     if (!state->settings.base.empty())
-      throw InputError("--base: found with the generated problem " + parsed.name() +
+      throw InputError(option_name("base") + ": found with the generated problem " + parsed.name() +
                        "; expected a file");
     state->problem = parsed;
     state->name = parsed.name();

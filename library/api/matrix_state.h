@@ -9,7 +9,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "library/api/job_state.h"
 #include "library/include/weft/weft.hpp"
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "library/solve/ordered_matrix.h"
 #include "library/state/caller_rows.h"
 #include "library/state/operator_products.h"

@@ -5,16 +5,17 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
-#include "library/api/status_of.h"
 #include "library/solve/chosen_solver.h"
+#include "library/solve/solve_description.h"
 #include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "perfmodel/phase_times.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/amg/coarsening/near_null_space.h"
 #include "solver/methods/method_table.h"
 
 namespace weft {
@@ -22,6 +23,7 @@ inline namespace v0 {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using comm_thread::TeamThread;
 using library::ChosenSolver;
 using library::guarded;
@@ -34,7 +36,7 @@ constexpr std::int64_t reserved_history = 100000;
 /// What a weft::Solver owns. Members are destroyed in the reverse of their order.
 struct Solver::State {
   State(std::shared_ptr<Matrix::State> of_matrix, const Options& options,
-        std::optional<UserPreconditioner> of_caller);
+        std::optional<UserPreconditioner> of_caller, const SolverVectors& vectors = {});
 
   Report solve(std::span<const double> b, std::span<double> x, Start start);
   std::vector<Report> solve_block(std::span<const double> b, std::span<double> x, int count,
@@ -54,6 +56,7 @@ struct Solver::State {
 
  private:
   void check() const;
+  void collective_take(const SolverVectors& vectors);
   void expect_whole_matrix() const;
   library::SystemContext context();
   library::SolveHooks hooks();
@@ -66,19 +69,24 @@ struct Solver::State {
 };
 
 Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& options,
-                     std::optional<UserPreconditioner> of_caller)
+                     std::optional<UserPreconditioner> of_caller, const SolverVectors& vectors)
     : matrix(std::move(of_matrix)), user(std::move(of_caller)) {
   matrix->job->roll_call.collective_answer("making a solver");
   library::collective_agree_on(
-      matrix->space, "solver", user ? "with a preconditioner" : "", options, [&] {
+      matrix->space, "solver",
+      fmt::format("{} {} {}", user.has_value(), vectors.near_null_count, vectors.dimensions),
+      options, [&] {
         settings = library::SolveSettings::parse(options.all());
         settings.operator_kind = matrix->settings.operator_kind;
         settings.format = settings.is_matrix_free() ? "auto" : matrix->settings.format;
         settings.order = matrix->settings.order;
         settings.partition = matrix->settings.partition;
+        if (vectors.near_null_count != 0) settings.near_null = library::in_memory;
+        if (vectors.dimensions != 0) settings.coordinates = library::in_memory;
         check();
       });
   expect_whole_matrix();
+  collective_take(vectors);
   const perfmodel::Stopwatch watch;
   if (!matrix->map->is_identity()) {
     b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
@@ -90,6 +98,43 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   setup_seconds = watch.seconds();
 }
 
+/// Copies the vectors of the caller, in the order of the operator's rows.
+void Solver::State::collective_take(const SolverVectors& vectors) {
+  const bool has_null_space =
+      matrix->space.max(std::int64_t{vectors.null_space.empty() ? 0 : 1}) > 0;
+  if (vectors.near_null_count == 0 && vectors.dimensions == 0 && !has_null_space) return;
+  const auto given = std::make_shared<library::GivenVectors>();
+  const auto take = [&](const char* name, std::span<const double> values, int count, int most) {
+    const std::size_t expected =
+        matrix->map->given_count() * static_cast<std::size_t>(std::max(count, 0));
+    std::string fault;
+    if (count < 0 || count > most)
+      fault = fmt::format("{}: found {} values a row; expected 1 to {}", name, count, most);
+    else if (values.size() != expected)
+      fault = fmt::format("{} of rank {}: found {} values; expected {}, {} for each row", name,
+                          matrix->space.rank(), values.size(), expected, count);
+    comm_thread::collective_agree_on_error(matrix->space, fault);
+    if (count == 0) return std::vector<double>{};
+    const library::BlockColumns columns(*matrix->map, matrix->op->element_count(), count);
+    const auto own = columns.collective_to_operator(values);
+    std::vector<double> rows(matrix->op->element_count() * own.size());
+    for (std::size_t c = 0; c < own.size(); ++c)
+      for (std::size_t row = 0; row < own[c].size(); ++row)
+        rows[row * own.size() + c] = own[c].span()[row];
+    return rows;
+  };
+  constexpr int most_vectors = solver::amg::most_near_null_vectors;
+  given->near_null = take("near-null", vectors.near_null, vectors.near_null_count, most_vectors);
+  given->near_null_count = vectors.near_null_count;
+  given->coordinates = take("coordinates", vectors.coordinates, vectors.dimensions, 3);
+  given->dimensions = vectors.dimensions;
+  if (has_null_space) {
+    given->null_space = take("null-space", vectors.null_space, 1, 1);
+    settings.null_space = library::in_memory;
+  }
+  settings.given = given;
+}
+
 /// The same on every rank.
 void Solver::State::expect_whole_matrix() const {
   if (!matrix->half.empty()) throw InputError(matrix->half);
@@ -97,27 +142,35 @@ void Solver::State::expect_whole_matrix() const {
 
 void Solver::State::check() const {
   if (!settings.triangle.empty())
-    throw InputError("--triangle: found as an option of a solver; expected it with the matrix");
+    throw InputError(option_name("triangle") +
+                     ": found as an option of a solver; expected it with the matrix");
   if (!settings.base.empty())
-    throw InputError("--base: found as an option of a solver; expected it with the matrix");
+    throw InputError(option_name("base") +
+                     ": found as an option of a solver; expected it with the matrix");
+  if (settings.mode == "auto")
+    throw InputError(option_name("mode") +
+                     ": found auto; expected vector, overlap, overlap-test "
+                     "or task");
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
   if (!user) return;
   if (!user->apply)
     throw InputError("preconditioner of the caller: found no function; expected one");
   if (settings.preconditioner != "none" || settings.method == "pcg-jacobi")
-    throw InputError("--preconditioner: found " + settings.preconditioner + " with method " +
-                     settings.method + " beside one of the caller; expected none");
+    throw InputError(option_name("preconditioner") + ": found " + settings.preconditioner +
+                     " with method " + settings.method +
+                     " beside one of the caller; expected none");
   if (!user->is_symmetric && (!wanted || wanted->needs_symmetric_preconditioner))
-    throw InputError(
-        "preconditioner of the caller: found one that is not symmetric with --method " +
-        settings.method + "; expected --method gmres or fcg");
+    throw InputError("preconditioner of the caller: found one that is not symmetric with " +
+                     option_name("method", settings.method) + "; expected " +
+                     option_name("method", "gmres") + " or fcg");
 }
 
 library::SystemContext Solver::State::context() {
   library::SystemContext context{.name = matrix->name, .problem = matrix->problem};
   if (matrix->given)
     context.collective_read = [this](const std::string& path) {
+      if (settings.given && path == library::in_memory) return settings.given->null_space;
       const auto given = matrix->collective_read(path);
       std::vector<double> vector(matrix->op->element_count());
       matrix->map->collective_to_operator(given, vector);
@@ -250,38 +303,9 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
 }
 
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
-  const library::SolveSettings& used = solver->settings();
-  Report report;
-  report.status = status_of(solved.status);
-  report.explanation = solved.explanation;
-  report.method = solver->entry().name;
-  report.preconditioner = user                ? "of the caller"
-                          : used.has_jacobi() ? "jacobi"
-                                              : used.preconditioner;
-  report.mode = settings.mode;
-  report.method_choice = solver->method_choice();
-  report.decisions = solver->decisions();
-  report.null_space = solver->null_space();
-  report.iterations = solved.iterations;
-  report.restarts = solved.restarts;
-  report.relative_residual = solved.relative_residual;
-  report.scaled_residual = solved.scaled_residual;
-  report.recurrence_residual = solved.recurrence_residual;
+  Report report = library::describe(*solver, solved, *matrix->op, matrix->format_name());
   report.setup_seconds = setup_seconds;
   report.history = history;
-  for (std::size_t i = 0; i < perfmodel::phase_count; ++i) {
-    const auto phase = static_cast<perfmodel::Phase>(i);
-    report.phase_seconds.emplace_back(perfmodel::name(phase), solved.phases[phase]);
-  }
-  report.matrix_format = matrix->format_name();
-  for (const int width : {1, 2, 4, 8}) {
-    if (!matrix->sparse) break;
-    const auto times = matrix->sparse->matrix().storage_times(width);
-    if (!times) continue;
-    const std::string of_many = width == 1 ? "" : fmt::format(", {} vectors", width);
-    report.product_seconds.emplace_back("CRS" + of_many, times->crs_seconds);
-    report.product_seconds.emplace_back("SELL-8" + of_many, times->sell_seconds);
-  }
   return report;
 }
 
@@ -291,6 +315,10 @@ Solver::Solver(const Matrix& a, const Options& options)
 Solver::Solver(const Matrix& a, const Options& options, const UserPreconditioner& preconditioner)
     : state_(guarded([&] { return std::make_unique<State>(a.state(), options, preconditioner); })) {
 }
+
+Solver::Solver(const Matrix& a, const Options& options, const SolverVectors& vectors)
+    : state_(guarded(
+          [&] { return std::make_unique<State>(a.state(), options, std::nullopt, vectors); })) {}
 
 Solver::Solver(Solver&&) noexcept = default;
 Solver& Solver::operator=(Solver&&) noexcept = default;

@@ -16,7 +16,6 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/all_reduce.cpp
     comm_thread/engine/comm_thread.cpp
     comm_thread/engine/exact_accumulator.cpp
-    comm_thread/engine/halo_exchange.cpp
     comm_thread/engine/helper_thread.cpp
     comm_thread/engine/neighbour_exchange.cpp
     comm_thread/engine/recursive_doubling.cpp
@@ -24,6 +23,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/schedule.cpp
     comm_thread/engine/schedule_executor.cpp
     comm_thread/job/job.cpp
+    comm_thread/job/pulse.cpp
     comm_thread/mpi/communicator.cpp
     comm_thread/mpi/error_agreement.cpp
     comm_thread/mpi/input_error.cpp
@@ -33,6 +33,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/mpi/message_type.cpp
     comm_thread/mpi/mpi_error.cpp
     comm_thread/mpi/mpi_session.cpp
+    comm_thread/mpi/option_name.cpp
     comm_thread/mpi/patient_calls.cpp
     comm_thread/mpi/patient_wait.cpp
     comm_thread/mpi/persistent_messages.cpp
@@ -55,6 +56,10 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/thread_binding.cpp
     comm_thread/placement/topology.cpp
     comm_thread/placement/unit_matching.cpp
+    comm_thread/simulation/network_group.cpp
+    comm_thread/simulation/simulated_network.cpp
+    comm_thread/simulation/simulated_space.cpp
+    comm_thread/simulation/simulated_transport.cpp
     comm_thread/termination/continuous_reduction.cpp
     comm_thread/termination/contribution_history.cpp
     comm_thread/termination/detector_kind.cpp
@@ -75,21 +80,19 @@ set(WEFT_LIBRARY_SOURCES
     library/api/iteration.cpp
     library/api/matrix.cpp
     library/api/options.cpp
-    library/api/report.cpp
     library/api/solver.cpp
     library/api/version.cpp
-    library/settings/amg_word.cpp
+    library/options/iteration_settings.cpp
+    library/options/matrix_settings.cpp
+    library/options/nested_options.cpp
+    library/options/option_values.cpp
+    library/options/preconditioner_words.cpp
+    library/options/solve_settings.cpp
     library/settings/grid_operator_choice.cpp
-    library/settings/iteration_settings.cpp
     library/settings/method_choice.cpp
-    library/settings/multigrid_word.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
     library/settings/right_hand_side_choice.cpp
-    library/settings/schwarz_word.cpp
-    library/settings/solve_settings.cpp
-    library/settings/word_number.cpp
-    library/settings/word_settings.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
     library/solve/hopeless_system.cpp
@@ -99,6 +102,7 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
+    library/solve/solve_description.cpp
     library/solve/sweep_run.cpp
     library/solve/symmetry_check.cpp
     library/solve/system_in_range.cpp
@@ -119,19 +123,20 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
     perfmodel/thread_trace.cpp
+    perfmodel/traffic_model.cpp
     solver/amg/amg_cycle.cpp
     solver/amg/amg_preconditioner.cpp
     solver/amg/coarsening/aggregates.cpp
     solver/amg/coarsening/chains.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
-    solver/amg/coarsening/gathering.cpp
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
+    solver/amg/coarsening/rank_count.cpp
     solver/amg/coarsening/renewed_galerkin.cpp
     solver/amg/coarsening/strong_rows.cpp
     solver/amg/coarsening/tentative_prolongator.cpp
@@ -155,8 +160,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/krylov/bicgstab.cpp
-    solver/krylov/block_cg.cpp
-    solver/krylov/block_cg_iteration.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
     solver/krylov/gmres.cpp
@@ -173,6 +176,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/krylov/reduced_cg.cpp
     solver/krylov/reduced_cg_kernels.cpp
     solver/krylov/textbook_cg.cpp
+    solver/levels/levels_preconditioner.cpp
     solver/methods/deflated_solve.cpp
     solver/methods/iteration_forecast.cpp
     solver/methods/method_table.cpp
@@ -185,21 +189,18 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/couplings/operator_couplings.cpp
     solver/multigrid/couplings/roughness.cpp
     solver/multigrid/couplings/row_box_exchange.cpp
-    solver/multigrid/cycle.cpp
     solver/multigrid/cycle_bounds.cpp
     solver/multigrid/cycle_grids.cpp
-    solver/multigrid/cycle_options.cpp
     solver/multigrid/cycle_spectrum.cpp
     solver/multigrid/full_start.cpp
-    solver/multigrid/gathering.cpp
     solver/multigrid/grid_cycle.cpp
+    solver/multigrid/grid_gathering.cpp
     solver/multigrid/grids/box_exchange.cpp
     solver/multigrid/grids/grid_level.cpp
     solver/multigrid/grids/level_cuts.cpp
     solver/multigrid/grids/rim.cpp
     solver/multigrid/grids/turned_grid.cpp
     solver/multigrid/level_plan.cpp
-    solver/multigrid/matrix_multigrid.cpp
     solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_preconditioner.cpp
     solver/multigrid/passes/finest_residual.cpp
@@ -217,15 +218,60 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/solve_unit.cpp
     solver/report/residual_history.cpp
     solver/report/solve_report.cpp
+    solver/report/stop_rule.cpp
+    solver/report/threaded_report.cpp
+    solver/simulation/cube_values.cpp
+    solver/simulation/jacobi_simulation.cpp
+    solver/simulation/krylov_part.cpp
+    solver/simulation/krylov_simulation.cpp
+    solver/simulation/machine.cpp
+    solver/simulation/machine_model.cpp
+    solver/simulation/part_shape.cpp
+    solver/simulation/schwarz_simulation.cpp
+    solver/simulation/simulated_part.cpp
+    solver/simulation/simulated_ranks.cpp
+    solver/simulation/sweep_run_options.cpp
+    solver/simulation/sweep_simulation.cpp
+    solver/simulation/sweep_threads.cpp
+    solver/simulation/tree_reduction.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp
     solver/sweep/channel_refresh.cpp
     solver/sweep/disturbance.cpp
     solver/sweep/halo_period_choice.cpp
+    solver/sweep/kept_grid.cpp
     solver/sweep/kept_state.cpp
+    solver/sweep/running_square.cpp
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
+    solver/sweep/threaded_iteration.cpp
+    solver/sweepers/block_sweeper.cpp
+    solver/sweepers/grid_sweeper.cpp
+    solver/sweepers/grid_threads.cpp
+    solver/sweepers/jacobi_spectrum.cpp
+    solver/sweepers/jacobi_step.cpp
+    solver/sweepers/matrix_sweeper.cpp
+    solver/sweepers/piece_sweeper.cpp
+    solver/sweepers/residual.cpp
+    solver/sweepers/richardson_parameters.cpp
+    solver/sweepers/vector_sweeper.cpp
+    solver/tiles/async_two_level.cpp
+    solver/tiles/box_solver_kind.cpp
+    solver/tiles/box_solver_trial.cpp
+    solver/tiles/change.cpp
+    solver/tiles/cholmod_box_solver.cpp
+    solver/tiles/inside.cpp
+    solver/tiles/linear_coarse_space.cpp
+    solver/tiles/robin_parameter.cpp
+    solver/tiles/schwarz_problem.cpp
+    solver/tiles/sync_two_level.cpp
+    solver/tiles/tensor_box_solver.cpp
+    solver/tiles/tile_box.cpp
+    solver/tiles/tile_halo.cpp
+    solver/tiles/tile_partition.cpp
+    solver/tiles/tile_sweeper.cpp
+    solver/tiles/tile_sweeper_state.cpp
     spmv/entries/diagonal_sides.cpp
     spmv/entries/explicit_zeros.cpp
     spmv/entries/file_entries.cpp
@@ -259,24 +305,29 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/scipy_file.cpp
     spmv/formats/shared_output.cpp
     spmv/formats/vector_reader.cpp
+    spmv/formats/vtk_file.cpp
     spmv/formats/zip_directory.cpp
+    spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_operator.cpp
+    spmv/grid/diffusion_problem.cpp
     spmv/grid/grid_layout.cpp
     spmv/grid/grid_operator.cpp
     spmv/grid/grid_partition.cpp
+    spmv/grid/rows_in_order.cpp
     spmv/grid/shares.cpp
     spmv/grid/stencil.cpp
     spmv/grid/stencil_operator.cpp
     spmv/grid/stencil_product.cpp
     spmv/grid/stencil_wavefront.cpp
+    spmv/grid/time_blocking.cpp
     spmv/grid/vector.cpp
+    spmv/matrix/absolute_product.cpp
     spmv/matrix/assembly.cpp
     spmv/matrix/block_crs_kernel.cpp
     spmv/matrix/crs_kernel.cpp
     spmv/matrix/matrix_format.cpp
     spmv/matrix/row_strips.cpp
     spmv/matrix/shifted_rows.cpp
-    spmv/matrix/sliced_block_kernel.cpp
     spmv/matrix/sliced_rows.cpp
     spmv/matrix/sparse_operator.cpp
     spmv/matrix/split_matrix.cpp
@@ -312,11 +363,10 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/right_hand_side.cpp
     spmv/problems/spin_space.cpp
     spmv/problems/stencil_generator.cpp
-    spmv/rows/halo_block.cpp
     spmv/rows/halo_plan.cpp
-    spmv/rows/halo_vector.cpp
     spmv/rows/interleave.cpp
     spmv/rows/partition.cpp
+    spmv/rows/redistribution.cpp
     spmv/rows/thread_rows.cpp
     spmv/sums/block_dot.cpp
     spmv/texts/entry_stream.cpp
@@ -326,19 +376,52 @@ set(WEFT_LIBRARY_SOURCES
     spmv/texts/harwell_boeing_header.cpp
     spmv/texts/harwell_boeing_sections.cpp
     spmv/texts/hypre_file.cpp
+    tools/commands/simulation_options.cpp
+    tools/job/effective_options.cpp
+    tools/job/input_agreement.cpp
+    tools/job/job_report.cpp
+    tools/job/launcher_record.cpp
+    tools/job/node_memory.cpp
+    tools/job/option_binding.cpp
+    tools/job/patience.cpp
+    tools/job/printed_remarks.cpp
+    tools/job/program_job.cpp
+    tools/job/progress_line.cpp
+    tools/job/statistics.cpp
+    tools/job/system_options.cpp
+    tools/measure/communication_cost.cpp
+    tools/measure/median_run.cpp
+    tools/measure/settled_storage.cpp
+    tools/measure/unfused_cg.cpp
+    tools/reporting/iteration_json.cpp
+    tools/reporting/jacobi_report.cpp
+    tools/reporting/schwarz_report.cpp
+    tools/reporting/solve_levels.cpp
+    tools/studies/amg_study.cpp
+    tools/studies/cg_scale_study.cpp
+    tools/studies/cg_study.cpp
+    tools/studies/multigrid_study.cpp
+    tools/studies/parameter_study.cpp
+    tools/studies/scale_study.cpp
+    tools/studies/schwarz_scale_study.cpp
+    tools/studies/study.cpp
+    tools/system/checkpoint_options.cpp
+    tools/system/jacobi_options.cpp
+    tools/system/jacobi_system.cpp
+    tools/system/linear_system.cpp
+    tools/system/memory_forecast.cpp
+    tools/system/schwarz_options.cpp
+    tools/system/schwarz_system.cpp
+    tools/system/solve_system.cpp
+    tools/system/sweep_forecast.cpp
 )
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
-    comm_thread/job/pulse.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
-    comm_thread/simulation/network_group.cpp
-    comm_thread/simulation/simulated_network.cpp
-    comm_thread/simulation/simulated_space.cpp
-    comm_thread/simulation/simulated_transport.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -346,64 +429,8 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/roofline.cpp
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
-    perfmodel/traffic_model.cpp
-    solver/report/threaded_report.cpp
-    solver/simulation/cube_values.cpp
+    solver/amg/amg_forecast.cpp
     solver/simulation/jacobi_advice.cpp
-    solver/simulation/jacobi_problem.cpp
-    solver/simulation/jacobi_simulation.cpp
-    solver/simulation/krylov_part.cpp
-    solver/simulation/krylov_simulation.cpp
-    solver/simulation/machine.cpp
-    solver/simulation/machine_model.cpp
-    solver/simulation/part_shape.cpp
-    solver/simulation/schwarz_simulation.cpp
-    solver/simulation/simulated_mode.cpp
-    solver/simulation/simulated_part.cpp
-    solver/simulation/simulated_ranks.cpp
-    solver/simulation/sweep_run_options.cpp
-    solver/simulation/sweep_simulation.cpp
-    solver/simulation/sweep_threads.cpp
-    solver/simulation/tile_values.cpp
-    solver/simulation/tree_reduction.cpp
-    solver/sweep/kept_grid.cpp
-    solver/sweepers/block_sweeper.cpp
-    solver/sweepers/grid_sweeper.cpp
-    solver/sweepers/jacobi_spectrum.cpp
-    solver/sweepers/jacobi_step.cpp
-    solver/sweepers/matrix_sweeper.cpp
-    solver/sweepers/piece_sweeper.cpp
-    solver/sweepers/residual.cpp
-    solver/sweepers/richardson_parameters.cpp
-    solver/sweepers/vector_sweeper.cpp
-    solver/threads/jacobi.cpp
-    solver/threads/plane_block.cpp
-    solver/threads/plane_boundaries.cpp
-    solver/threads/plane_worker.cpp
-    solver/threads/running_square.cpp
-    solver/threads/shared_plane.cpp
-    solver/tiles/async_two_level.cpp
-    solver/tiles/box_solver_kind.cpp
-    solver/tiles/box_solver_trial.cpp
-    solver/tiles/change.cpp
-    solver/tiles/cholmod_box_solver.cpp
-    solver/tiles/inside.cpp
-    solver/tiles/linear_coarse_space.cpp
-    solver/tiles/robin_parameter.cpp
-    solver/tiles/schwarz_problem.cpp
-    solver/tiles/sync_two_level.cpp
-    solver/tiles/tensor_box_solver.cpp
-    solver/tiles/tile_box.cpp
-    solver/tiles/tile_halo.cpp
-    solver/tiles/tile_partition.cpp
-    solver/tiles/tile_sweeper.cpp
-    solver/tiles/tile_sweeper_state.cpp
-    spmv/formats/vtk_file.cpp
-    spmv/grid/average_sweep.cpp
-    spmv/grid/diffusion_problem.cpp
-    spmv/grid/rows_in_order.cpp
-    spmv/grid/time_blocking.cpp
-    spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
     tools/commands/file_conflict.cpp
@@ -416,7 +443,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_command.cpp
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
-    tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
@@ -424,39 +450,19 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/argument_fault.cpp
     tools/job/config_file.cpp
     tools/job/counters.cpp
-    tools/job/effective_options.cpp
-    tools/job/input_agreement.cpp
-    tools/job/job_report.cpp
     tools/job/job_trace.cpp
-    tools/job/launcher_record.cpp
-    tools/job/node_memory.cpp
-    tools/job/patience.cpp
-    tools/job/printed_remarks.cpp
-    tools/job/program_job.cpp
-    tools/job/progress_line.cpp
-    tools/job/statistics.cpp
     tools/job/stop_signals.cpp
-    tools/job/system_options.cpp
     tools/job/timeline.cpp
     tools/measure/bandwidth_probe.cpp
     tools/measure/calibrated_work.cpp
-    tools/measure/communication_cost.cpp
-    tools/measure/median_run.cpp
     tools/measure/mode_choice.cpp
     tools/measure/mode_costs.cpp
     tools/measure/mode_race.cpp
     tools/measure/mode_timeline.cpp
     tools/measure/progress_measurement.cpp
-    tools/measure/settled_storage.cpp
-    tools/measure/unfused_cg.cpp
-    tools/reporting/amg_report.cpp
     tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
-    tools/reporting/iteration_json.cpp
-    tools/reporting/jacobi_report.cpp
-    tools/reporting/multigrid_report.cpp
-    tools/reporting/schwarz_report.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
@@ -470,29 +476,9 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/roofline_report.cpp
     tools/roofline/stream_bench.cpp
     tools/roofline/vector_kernels.cpp
-    tools/studies/alpha_study.cpp
-    tools/studies/amg_study.cpp
-    tools/studies/cg_scale_study.cpp
-    tools/studies/cg_study.cpp
-    tools/studies/multigrid_study.cpp
-    tools/studies/problem_study.cpp
-    tools/studies/scale_study.cpp
-    tools/studies/schwarz_scale_study.cpp
     tools/studies/study_command.cpp
-    tools/system/async_options.cpp
-    tools/system/checkpoint_options.cpp
-    tools/system/grid_right_hand_side.cpp
-    tools/system/jacobi_options.cpp
-    tools/system/jacobi_system.cpp
     tools/system/job_checkpoints.cpp
-    tools/system/linear_system.cpp
-    tools/system/memory_forecast.cpp
-    tools/system/ordered_matrix.cpp
-    tools/system/schwarz_options.cpp
-    tools/system/schwarz_system.cpp
     tools/system/solve_options.cpp
-    tools/system/solve_system.cpp
-    tools/system/sweep_forecast.cpp
     tools/weft.cpp
 )
 

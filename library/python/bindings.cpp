@@ -303,9 +303,15 @@ PYBIND11_MODULE(_weft, module) {
 
   py::class_<PySolver>(module, "Solver")
       .def(py::init([](const PyMatrix& a, const Values& options, const py::object& preconditioner,
-                       bool is_symmetric, double norm, bool is_alone) {
-        return std::make_unique<PySolver>(a, options_of(options), preconditioner, is_symmetric,
-                                          norm, is_alone);
+                       const Doubles& near_null, int near_null_count, const Doubles& coordinates,
+                       int dimensions, const Doubles& null_space, bool is_alone) {
+        const weft::SolverVectors vectors{.near_null = read(near_null),
+                                          .near_null_count = near_null_count,
+                                          .coordinates = read(coordinates),
+                                          .dimensions = dimensions,
+                                          .null_space = read(null_space)};
+        return std::make_unique<PySolver>(a, options_of(options), preconditioner, vectors,
+                                          is_alone);
       }))
       .def("set_monitor", &PySolver::set_monitor)
       .def("renew_preconditioner", &PySolver::renew_preconditioner)

@@ -18,15 +18,13 @@ namespace weft::python {
 class PySolver {
  public:
   PySolver(const PyMatrix& a, const weft::Options& options, const py::object& preconditioner,
-           bool is_symmetric, double norm, bool is_alone)
+           const weft::SolverVectors& vectors, bool is_alone)
       : operator_thrown_(a.thrown), is_alone_(is_alone) {
     if (preconditioner.is_none()) {
       const py::gil_scoped_release unlock;
-      solver_.emplace(a.matrix, options);
+      solver_.emplace(a.matrix, options, vectors);
     } else {
       weft::UserPreconditioner user;
-      user.is_symmetric = is_symmetric;
-      user.norm = norm;
       user.apply = [shared = keep_function(preconditioner), thrown = thrown_](
                        std::span<const double> r, std::span<double> z) {
         const auto count = static_cast<std::int64_t>(r.size());

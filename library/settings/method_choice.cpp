@@ -11,7 +11,7 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/methods/iteration_forecast.h"
-#include "solver/multigrid/cycle_preconditioner.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "spmv/grid/stencil_operator.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/rows/index.h"
@@ -31,25 +31,14 @@ constexpr double most_share_of_trials = 0.1;
 /// expected, a trial of all would take longer than the solve, and multigrid is quicker anyway.
 constexpr double iterations_of_cycle = 8;
 
-/// True if `auto` may choose it for this operator. A reduction that is hidden is little beside a
-/// general preconditioner, and such recurrences drift where that is in single precision: 17
-/// iterations instead of 7.
-bool is_candidate(const KrylovEntry& entry, int rank_count, bool is_stencil, bool has_cycle,
-                  const solver::Preconditioner* preconditioner) {
-  if (entry.needs_grid) return has_cycle || (is_stencil && !preconditioner);
-  const bool is_general = preconditioner && !preconditioner->as_diagonal();
-  return entry.is_cg_variant && !(entry.hides_reduction && (rank_count == 1 || is_general));
-}
-
 /// The grid of the operator with constant coefficients, whose condition number is at most that of
 /// an operator with others; nothing where it has none.
 std::optional<spmv::GridStencil> grid_of(const spmv::LinearOperator& op,
-                                         solver::CyclePreconditioner* cycle) {
+                                         solver::MultigridPreconditioner* cycle) {
   if (const auto* const grid = dynamic_cast<const spmv::StencilOperator*>(&op))
     return grid->stencil();
   if (!cycle) return std::nullopt;
-  const spmv::GridBox points = cycle->cycle().finest().points();
-  return stencil_of({points.size(0), points.size(1), points.size(2)});
+  return stencil_of(cycle->grid());
 }
 
 /// Iterations to the end if they gain as much each as those of a trial did.
@@ -67,10 +56,9 @@ perfmodel::HugePageBuffer<double> make_noise(const spmv::LinearOperator& op) {
   const auto seed = static_cast<std::uint64_t>(op.communicator().rank());
   perfmodel::HugePageBuffer<double> noise(op.element_count());
   op.team().run([&](const comm_thread::TeamThread& thread) {
-    for (const spmv::Segment& segment : op.segments(thread.index))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        noise[segment.begin + i] =
-            spmv::uniform(seed, static_cast<spmv::GlobalIndex>(segment.begin + i)) - 0.5;
+    op.for_each_element(thread.index, [&](std::size_t i) {
+      noise[i] = spmv::uniform(seed, static_cast<spmv::GlobalIndex>(i)) - 0.5;
+    });
   });
   return noise;
 }
@@ -85,6 +73,12 @@ std::string why_plain(const solver::Preconditioner* preconditioner, int rank_cou
 }
 
 }  // namespace
+
+bool is_candidate(const KrylovEntry& entry, const solver::MethodUse& use, bool has_cycle) {
+  if (entry.needs_grid) return has_cycle || (use.is_grid && use.is_plain());
+  return entry.is_cg_variant &&
+         !(entry.hides_reduction && (use.rank_count == 1 || use.is_general()));
+}
 
 spmv::GridStencil stencil_of(const spmv::GridSize& grid) {
   // A plane is not coupled across: else few iterations would be expected of it.
@@ -103,15 +97,16 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
   options.stop = {.tolerance = std::numeric_limits<double>::min()};
   options.on_iteration = nullptr;
   options.stops = nullptr;
-  auto* const cycle = dynamic_cast<solver::CyclePreconditioner*>(options.preconditioner);
+  auto* const cycle = dynamic_cast<solver::MultigridPreconditioner*>(options.preconditioner);
   solver::Preconditioner* const given = options.preconditioner;
-  const bool is_stencil = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
+  solver::MethodUse use = KrylovMethod::use_of(op, options);
+  use.is_grid = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
   MethodChoice best{&solver::krylov_methods().front(), ""};
-  const bool has_multigrid = cycle || (is_stencil && !given);
+  const bool has_multigrid = cycle || (use.is_grid && !given);
   if (grid && has_multigrid && needs_no_trial(*grid, asked)) {
-    const bool has_bounds = !cycle || cycle->has_known_bounds();
-    return {.method = solver::find_krylov_method(has_bounds ? "multigrid" : "cg"),
+    const bool has_bounds = !cycle || cycle->least_eigenvalue();
+    return {.method = has_bounds ? &solver::multigrid_entry() : best.method,
             .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
                                "expected{}",
                                has_bounds ? "multigrid" : "cg with multigrid",
@@ -160,13 +155,12 @@ MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Op
     }
   };
   for (const KrylovEntry& entry : solver::krylov_methods())
-    if (is_candidate(entry, ranks.size(), is_stencil, cycle && cycle->has_known_bounds(), given))
-      run(entry);
+    if (is_candidate(entry, use, cycle && cycle->least_eigenvalue())) run(entry);
   if (cycle && may_drop) {
     options.preconditioner = nullptr;
+    use.preconditioner = solver::MethodUse::Kind::none;
     for (const KrylovEntry& entry : solver::krylov_methods())
-      if (!entry.needs_grid && is_candidate(entry, ranks.size(), is_stencil, false, nullptr))
-        run(entry);
+      if (!entry.needs_grid && is_candidate(entry, use, false)) run(entry);
   }
   best.why = fmt::format("{} is quickest{}: {}", best_name,
                          grid ? ", an iteration times those expected" : " in an iteration", trials);

@@ -3,8 +3,9 @@
 #include <string>
 
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
+#include "solver/krylov/method_facts.h"
 #include "solver/methods/method_table.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/modes/linear_operator.h"
 
@@ -17,6 +18,11 @@ struct MethodChoice {
   /// True if the method is quicker without the cycle that was made for `auto`.
   bool drops_preconditioner = false;
 };
+
+/// True if a trial may choose the method for this use. A reduction that is hidden is little beside
+/// a general preconditioner, and such recurrences drift where that is in single precision: 17
+/// iterations instead of 7. `has_cycle`: M is a cycle of multigrid with known eigenvalues.
+bool is_candidate(const solver::KrylovEntry& entry, const solver::MethodUse& use, bool has_cycle);
 
 /// Constant coefficients on a grid that may have others: a condition number that is at most theirs.
 spmv::GridStencil stencil_of(const spmv::GridSize& grid);

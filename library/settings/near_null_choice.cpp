@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "solver/amg/coarsening/node_rows.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/problems/elasticity_generator.h"
@@ -17,13 +18,14 @@ namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using solver::amg::NearNullSpace;
 using spmv::GlobalIndex;
 
 void check_block_size(GlobalIndex row_count, int block_size) {
   if (row_count % block_size != 0)
-    throw InputError(fmt::format("--block-size {}: found a matrix of {} rows; expected a multiple",
-                                 block_size, row_count));
+    throw InputError(fmt::format("{}: found a matrix of {} rows; expected a multiple",
+                                 option_name("block-size", std::to_string(block_size)), row_count));
 }
 
 /// Vectors of a file: as many columns.
@@ -34,12 +36,26 @@ NearNullSpace collective_read_vectors(const spmv::SparseOperator& op, const std:
   const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
   if (size.row_count != rows.row_count() || size.column_count < 1 ||
       size.column_count > solver::amg::most_near_null_vectors)
-    throw InputError(fmt::format(
-        "--near-null {}: found {} rows and {} columns; expected {} rows and 1 to {} columns", path,
-        size.row_count, size.column_count, rows.row_count(), solver::amg::most_near_null_vectors));
+    throw InputError(
+        fmt::format("{}: found {} rows and {} columns; expected {} rows and 1 to {} columns",
+                    option_name("near-null", path), size.row_count, size.column_count,
+                    rows.row_count(), solver::amg::most_near_null_vectors));
   return {.block_size = block_size,
           .vector_count = static_cast<int>(size.column_count),
           .values = spmv::collective_read_array(op.communicator(), rows, path)};
+}
+
+/// Those of the caller's arrays.
+NearNullSpace vectors_of_caller(const spmv::DistributedMatrix& matrix,
+                                const SolveSettings& settings) {
+  const GivenVectors& given = *settings.given;
+  const bool has_vectors = given.near_null_count > 0;
+  const int block_size = has_vectors ? std::max(1, settings.block_size) : given.dimensions;
+  check_block_size(matrix.partition.row_count(), block_size);
+  if (!has_vectors)
+    return solver::amg::rigid_body_modes(given.coordinates, given.dimensions, matrix.first_row());
+  return {
+      .block_size = block_size, .vector_count = given.near_null_count, .values = given.near_null};
 }
 
 /// The modes of a rigid body with a row of coordinates for each node.
@@ -51,13 +67,14 @@ NearNullSpace collective_read_coordinates(const spmv::SparseOperator& op, const 
   if ((size.column_count != 2 && size.column_count != 3) ||
       size.row_count * size.column_count != row_count)
     throw InputError(fmt::format(
-        "--coordinates {}: found {} rows and {} columns for a matrix of {} rows; expected 2 or 3 "
+        "{}: found {} rows and {} columns for a matrix of {} rows; expected 2 or 3 "
         "columns, and as many entries as the matrix has rows",
-        path, size.row_count, size.column_count, row_count));
+        option_name("coordinates", path), size.row_count, size.column_count, row_count));
   const auto dimensions = static_cast<int>(size.column_count);
   if (block_size > 0 && block_size != dimensions)
-    throw InputError(fmt::format("--block-size {}: found {} coordinates a node; expected {}",
-                                 block_size, dimensions, dimensions));
+    throw InputError(fmt::format("{}: found {} coordinates a node; expected {}",
+                                 option_name("block-size", std::to_string(block_size)), dimensions,
+                                 dimensions));
   const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
   const std::vector<double> of_nodes =
       spmv::collective_read_array(op.communicator(), nodes.nodes(), path);
@@ -84,6 +101,8 @@ NearNullSpace collective_choose_near_null(const spmv::SparseOperator& op,
                                           const SolveSettings& settings,
                                           const spmv::Problem& problem) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  if (settings.given && (settings.near_null == in_memory || settings.coordinates == in_memory))
+    return vectors_of_caller(matrix, settings);
   if (!settings.near_null.empty())
     return collective_read_vectors(op, settings.near_null, std::max(1, settings.block_size));
   if (!settings.coordinates.empty())

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "library/settings/near_null_choice.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/multigrid/matrix_multigrid.h"
+#include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/isai_preconditioner.h"
@@ -20,40 +21,42 @@ namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 
 /// Of a grid, or of a matrix whose grid is known.
 std::unique_ptr<solver::Preconditioner> collective_make_multigrid(spmv::LinearOperator& op,
                                                                   const SolveSettings& settings,
                                                                   const spmv::Problem& problem) {
   const solver::MultigridSettings multigrid = settings.parsed_multigrid();
-  solver::Cycle::Options cycle{.steps = multigrid.steps,
-                               .least_points = multigrid.least_points,
-                               .is_double = multigrid.is_double,
-                               .mode = *spmv::parse_mode(settings.mode)};
+  solver::CycleOptions cycle{.steps = multigrid.steps,
+                             .least_points = multigrid.least_points,
+                             .is_double = multigrid.is_double,
+                             .mode = *spmv::parse_mode(settings.mode)};
   if (auto* const grid = dynamic_cast<spmv::StencilOperator*>(&op))
     return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
   if (!settings.has_smoothing_steps()) cycle.steps = 0;
   if (auto* const grid = dynamic_cast<spmv::DiffusionOperator*>(&op)) {
     if (multigrid.has_full_start)
-      throw InputError(
-          "--multigrid: found start=full with coefficients that vary; expected start=zero");
+      throw InputError(option_name("multigrid") +
+                       ": found start=full with coefficients that vary; expected start=zero");
     return std::make_unique<solver::MultigridPreconditioner>(*grid, cycle);
   }
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
     throw InputError("multigrid: found an operator of the caller; expected a matrix or a grid");
   if (problem.has_grid() && !settings.grid.empty())
-    throw InputError("found --grid for a problem with a grid; expected none");
+    throw InputError("found " + option_name("grid") + " for a problem with a grid; expected none");
   if (problem.has_stencil()) {
     cycle.steps = multigrid.steps;
-    return std::make_unique<solver::MatrixMultigrid>(*matrix, spmv::GridStencil::of(problem),
-                                                     cycle);
+    return std::make_unique<solver::MultigridPreconditioner>(*matrix,
+                                                             spmv::GridStencil::of(problem), cycle);
   }
   if (!problem.has_grid() && settings.grid.empty())
-    throw InputError("found no grid; expected --grid NXxNYxNZ with multigrid");
-  const auto grid = problem.has_grid() ? solver::MatrixMultigrid::Grid{.size = problem.grid}
+    throw InputError("found no grid; expected " + option_name("grid", "NXxNYxNZ") +
+                     " with multigrid");
+  const auto grid = problem.has_grid() ? solver::MultigridPreconditioner::Grid{.size = problem.grid}
                                        : *settings.parsed_grid();
-  return std::make_unique<solver::MatrixMultigrid>(*matrix, grid, cycle);
+  return std::make_unique<solver::MultigridPreconditioner>(*matrix, grid, cycle);
 }
 
 /// True if multigrid as a method makes its cycle itself.
@@ -94,7 +97,7 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (!schwarz && !isai && !amg) return {};
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
-    throw InputError("--preconditioner " + settings.preconditioner_name() +
+    throw InputError(option_name("preconditioner", settings.preconditioner_name()) +
                      ": found an operator without a matrix; expected a matrix");
   const spmv::Mode mode = *spmv::parse_mode(settings.mode);
   if (isai)

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "solver/precondition/preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "spmv/modes/linear_operator.h"

@@ -29,21 +29,21 @@ bool BlockSolver::collective_pays(const spmv::LinearOperator& op) {
          reading_once_pays(*matrix, op.communicator().size());
 }
 
-solver::BlockCg& BlockSolver::collective_method(spmv::SparseOperator& op,
-                                                const solver::KrylovMethod::Options& options,
-                                                std::size_t width) {
+solver::ConjugateGradient& BlockSolver::collective_method(
+    spmv::SparseOperator& op, const solver::KrylovMethod::Options& options, std::size_t width) {
   auto& made = methods_[width];
   if (!made)
-    made = std::make_unique<solver::BlockCg>(
+    made = std::make_unique<solver::ConjugateGradient>(
         op,
-        solver::BlockCg::Options{.mode = options.mode,
-                                 .preconditioner = options.preconditioner,
-                                 .stop = options.stop,
-                                 .on_iteration =
-                                     [this](int vector, std::int64_t iteration, double residual) {
-                                       watch_.note_vector(static_cast<std::size_t>(vector),
-                                                          iteration, residual);
-                                     }},
+        solver::KrylovMethod::Options{
+            .mode = options.mode,
+            .preconditioner = options.preconditioner,
+            .stop = options.stop,
+            .on_iteration = {},
+            .on_column =
+                [this](int vector, std::int64_t iteration, double residual) {
+                  watch_.note_vector(static_cast<std::size_t>(vector), iteration, residual);
+                }},
         static_cast<int>(width));
   return *made;
 }
@@ -51,11 +51,11 @@ solver::BlockCg& BlockSolver::collective_method(spmv::SparseOperator& op,
 std::vector<solver::SolveReport> BlockSolver::collective_solve(
     spmv::SparseOperator& op, const solver::KrylovMethod::Options& options,
     const std::deque<VectorsInRange>& vectors) {
-  solver::BlockCg& method = collective_method(op, options, vectors.size());
+  solver::ConjugateGradient& method = collective_method(op, options, vectors.size());
   std::vector<std::span<const double>> b;
   std::vector<std::span<const double>> guesses;
   for (const VectorsInRange& one : vectors) {
-    method.set_stop(static_cast<int>(b.size()), one.stop());
+    method.set_stop(one.stop(), static_cast<int>(b.size()));
     b.push_back(one.b());
     if (one.guess()) guesses.push_back(*one.guess());
   }

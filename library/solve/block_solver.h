@@ -9,7 +9,7 @@
 
 #include "library/solve/iteration_watch.h"
 #include "library/solve/system_in_range.h"
-#include "solver/krylov/block_cg.h"
+#include "solver/krylov/conjugate_gradient.h"
 #include "solver/krylov/method.h"
 #include "solver/report/solve_report.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -45,12 +45,12 @@ class BlockSolver {
   }
 
  private:
-  solver::BlockCg& collective_method(spmv::SparseOperator& op,
-                                     const solver::KrylovMethod::Options& options,
-                                     std::size_t width);
+  solver::ConjugateGradient& collective_method(spmv::SparseOperator& op,
+                                               const solver::KrylovMethod::Options& options,
+                                               std::size_t width);
 
   const IterationWatch& watch_;
-  std::map<std::size_t, std::unique_ptr<solver::BlockCg>> methods_;  // by width
+  std::map<std::size_t, std::unique_ptr<solver::ConjugateGradient>> methods_;  // by width
 };
 
 }  // namespace weft::library

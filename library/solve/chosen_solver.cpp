@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/settings/method_choice.h"
 #include "library/solve/hopeless_system.h"
@@ -22,6 +22,7 @@ namespace weft::library {
 namespace {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using comm_thread::TeamThread;
 using solver::Candidate;
 using solver::SolveReport;
@@ -67,7 +68,8 @@ void ChosenSolver::collective_look() {
   may_block_ = BlockSolver::collective_pays(op());
   const std::string& word = asked_.null_space;
   if (!matrix && !word.empty() && word != "none")
-    throw InputError("--null-space: found an operator without a matrix; expected a matrix");
+    throw InputError(option_name("null-space") +
+                     ": found an operator without a matrix; expected a matrix");
   traits_.reset();
   if (matrix) traits_ = collective_find_given_traits(*matrix, context_.collective_given_row);
   is_free_ = traits_ && asked_.method == "auto" && !asked_.has_preconditioner && !may_try_grid() &&
@@ -97,13 +99,14 @@ void ChosenSolver::collective_find_null_space(spmv::SparseOperator& matrix) {
   std::vector<double> vector;
   if (!word.empty() && word != "constant") {
     if (!context_.collective_read)
-      throw InputError("--null-space: found the file " + word + "; expected constant or none");
+      throw InputError(option_name("null-space") + ": found the file " + word +
+                       "; expected constant or none");
     vector = context_.collective_read(word);
   }
   try {
     null_space_ = std::make_unique<solver::NullSpace>(matrix, vector);
   } catch (const InputError& error) {
-    throw InputError("--null-space " + word + ": " + error.what());
+    throw InputError(option_name("null-space", word) + ": " + error.what());
   }
 }
 
@@ -155,7 +158,7 @@ void ChosenSolver::collective_precondition(std::span<const double> r, std::span<
 std::vector<Candidate> ChosenSolver::find_ways() const {
   if (is_free_) return solver::candidates(*traits_, {.has_amg = true});
   if (asked_.method == "auto" && !is_symmetric() && !asked_.force)
-    return {{"gmres", asked_.preconditioner, "the matrix is not symmetric"}};
+    return {solver::unsymmetric_candidate(asked_.preconditioner)};
   if (traits_) check_symmetry(asked_, *traits_, context_.name);
   return {{asked_.method, asked_.preconditioner, ""}};
 }
@@ -355,8 +358,9 @@ SolveReport ChosenSolver::collective_solve_in_range(const VectorsInRange& vector
   while (true) {
     collective_make_ready();
     if (vectors.guess() && entry().needs_grid)
-      throw InputError(std::string("initial guess: found --method ") + entry().name +
-                       "; expected another method, which may have --preconditioner multigrid");
+      throw InputError("initial guess: found " + option_name("method", entry().name) +
+                       "; expected another method, which may have " +
+                       option_name("preconditioner", "multigrid"));
     SolveReport report = collective_run(vectors);
     const std::string why = collective_find_hopeless(vectors, report);
     if (!why.empty()) report.explanation += (report.explanation.empty() ? "" : "; ") + why;
@@ -375,8 +379,7 @@ SolveReport ChosenSolver::collective_solve_in_range(const VectorsInRange& vector
 
 bool ChosenSolver::may_solve_block() const {
   return may_block_ && !rows_.is_scaled() && is_last_way() && !null_space_ &&
-         !watch_.has_time_limit() && way_in_use_.has_method() &&
-         std::string_view(entry().name) == "cg";
+         !watch_.has_time_limit() && way_in_use_.has_method() && entry().has_blocks;
 }
 
 /// For all of `b`, which is 8, 4 or 2 vectors.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "library/solve/block_solver.h"
 #include "library/solve/iteration_watch.h"
 #include "library/solve/least_solution.h"
@@ -97,7 +97,12 @@ class ChosenSolver {
   const solver::KrylovEntry& entry() const { return way_in_use_.entry(); }
   solver::KrylovMethod& method() { return way_in_use_.method(); }
   const solver::KrylovMethod::Options& method_options() const { return way_in_use_.options(); }
-  solver::Preconditioner* preconditioner() { return way_in_use_.preconditioner(); }  // null: none
+  solver::Preconditioner* preconditioner() const {
+    return way_in_use_.preconditioner();
+  }  // or null
+  bool has_preconditioner_of_caller() const {
+    return context_.collective_make_preconditioner != nullptr;
+  }
   const solver::SchwarzPreconditioner* schwarz() const { return way_in_use_.schwarz(); }
   double preconditioner_seconds() const { return way_in_use_.preconditioner_seconds(); }
 

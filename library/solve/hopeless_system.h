@@ -4,8 +4,8 @@
 #include <string>
 
 #include "library/solve/row_residual.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::library {

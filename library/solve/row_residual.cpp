@@ -26,16 +26,10 @@ template <class Work>
 void RowResidual::collective_multiply(std::span<const double> x, const Work& work) {
   perfmodel::PhaseTimer not_reported;
   op_.team().run([&](const TeamThread& thread) {
-    const auto for_each_row = [&](const auto& each) {
-      for (const spmv::Segment& segment : op_.segments(thread.index))
-        for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count);
-             i < end; ++i)
-          each(i);
-    };
-    for_each_row([&](std::size_t i) { operand_->values()[i] = x[i]; });
+    op_.for_each_element(thread.index, [&](std::size_t i) { operand_->values()[i] = x[i]; });
     op_.apply(thread, spmv::Mode::vector, *operand_, product_.data(), not_reported, {});
     thread.barrier();
-    for_each_row(work);
+    op_.for_each_element(thread.index, work);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -10,12 +11,18 @@
 
 namespace weft::library {
 
+/// How much of |b| + |A|·|x| a residual may be where nothing but rounding is left of it.
+constexpr double rounding_of_sums = 4 * std::numeric_limits<double>::epsilon();
+
 /// Residuals of a matrix and their norms, also with each row divided by its scale. The bits do not
 /// depend on ranks and threads.
 /// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` outlives it.
 /// Shape of vectors: [element_count].
 class RowResidual {
  public:
+  /// What is said of a solve whose residual is small in each row, and else rounding.
+  static constexpr const char* is_rounding = "the residual is rounding, of rows of a large scale";
+
   explicit RowResidual(spmv::SparseOperator& op);
 
   /// r = b − A·x.
@@ -34,7 +41,7 @@ class RowResidual {
   void collective_multiply(std::span<const double> x, const Work& work);
 
   spmv::SparseOperator& op_;
-  std::unique_ptr<spmv::HaloVector> operand_;
+  std::unique_ptr<spmv::HaloVector<double>> operand_;
   comm_thread::ReproducibleSum sum_;
   perfmodel::HugePageBuffer<double> product_;  // also room of a norm
 };

@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/problems/problem.h"
 
 namespace weft::library {
 
 using comm_thread::InputError;
+using comm_thread::option_name;
 using solver::SolveReport;
 using solver::SolveStatus;
 namespace {
@@ -52,7 +54,8 @@ void RowScaling::collective_look(spmv::SparseOperator& matrix, const solver::Mat
   if (why_not.empty())
     scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
   else if (asked_.scale == "rows")
-    throw InputError("--scale rows: found with " + why_not + "; expected --scale none or auto");
+    throw InputError(option_name("scale", "rows") + ": found with " + why_not + "; expected " +
+                     option_name("scale", "none") + " or auto");
 }
 
 /// Why a scaled system cannot be solved in the place of the given one; empty where it can.
@@ -100,12 +103,28 @@ SolveReport RowScaling::collective_solve(solver::KrylovMethod& method, Iteration
 
 void RowScaling::collective_judge(std::span<const double> b, std::span<const double> x,
                                   const solver::StopCriterion& stop, SolveReport& report) {
-  if (!scales_ || scaled_ || report.status != SolveStatus::converged) return;
+  const bool has_failed =
+      report.status == SolveStatus::not_converged || report.status == SolveStatus::breakdown;
+  if (!scales_ || scaled_ || (report.status != SolveStatus::converged && !has_failed)) return;
   if (!residual_) residual_ = std::make_unique<RowResidual>(*matrix_);
   std::vector<double> r(b.size());
   residual_->collective_find(b, x, r);
   const double whole = residual_->collective_norm(b, scales_->weight.span());
   const double rest = residual_->collective_norm(r, scales_->weight.span());
+  if (has_failed) {
+    // No x leaves less than the rounding of A·x, which is much in a row of a large scale.
+    std::vector<double> sums(b.size());
+    residual_->collective_find_magnitudes(b, x, sums);
+    const double least = rounding_of_sums * residual_->collective_norm(sums, {});
+    const double given = residual_->collective_norm(r, {});
+    if (!(rest <= solver::StopRule::allowed_drift * stop.wanted_norm(whole)) ||
+        !(given <= solver::StopRule::allowed_drift * least))
+      return;
+    report.status = SolveStatus::converged;
+    report.scaled_residual = whole > 0 ? rest / whole : rest;
+    report.explanation = RowResidual::is_rounding;
+    return;
+  }
   constexpr double much_more = 10;
   report.scaled_residual = whole > 0 ? rest / whole : rest;
   if (!(whole > 0) || rest <= much_more * stop.wanted_norm(whole)) return;
@@ -113,7 +132,8 @@ void RowScaling::collective_judge(std::span<const double> b, std::span<const dou
       "rows differ in scale by up to {:.2g}: the residual says nothing about most "
       "rows; with each row divided by its scale it is {:.2g} of b; {}",
       scales_->ratio(), rest / whole,
-      obstacle().empty() ? "--method auto or --scale rows solves for all rows"
+      obstacle().empty() ? option_name("method", "auto") + " or " + option_name("scale", "rows") +
+                               " solves for all rows"
                          : "scale the system");
   if (rest > std::sqrt(stop.wanted_norm(whole) / whole) * whole)
     report.status = SolveStatus::not_converged;

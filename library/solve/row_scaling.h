@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "library/solve/iteration_watch.h"
 #include "library/solve/row_residual.h"
 #include "library/solve/scaled_system.h"
@@ -13,8 +13,8 @@
 #include "solver/choice/matrix_traits.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::library {
@@ -57,7 +57,8 @@ class RowScaling {
 
   /// Where rows differ in scale and are not scaled, a converged solve may have solved for the large
   /// ones only: says so in the report. With half of the digits that were asked for it has solved
-  /// for all of them; with less it has not converged. Shape: b, x: [element_count].
+  /// for all of them; with less it has not converged. One that has failed has converged where its
+  /// residual is small in each row, and else rounding. Shape: b, x: [element_count].
   void collective_judge(std::span<const double> b, std::span<const double> x,
                         const solver::StopCriterion& stop, solver::SolveReport& report);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
+#include "solver/report/stop_rule.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -19,9 +19,9 @@ namespace weft::library {
 namespace {
 
 using comm_thread::TeamThread;
-using solver::KrylovMethod;
 using solver::SolveReport;
 using solver::SolveStatus;
+using solver::StopRule;
 using spmv::LocalIndex;
 
 /// Another buffer of the same memory, which nobody writes to.
@@ -68,8 +68,6 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
   return scaled;
 }
 
-constexpr double rounding_of_sums = 4 * std::numeric_limits<double>::epsilon();
-
 /// What a run is to reach that begins after so many iterations with `excess` times the norm that is
 /// wanted: its own norm is another one, which falls about as much.
 solver::StopCriterion stop_of_run(const solver::StopCriterion& stop, double excess,
@@ -93,6 +91,14 @@ void add_costs(const SolveReport& run, SolveReport& sum) {
 }
 
 }  // namespace
+
+double ScaledSystem::forecast_bytes(const solver::MatrixSize& size, double element_count) {
+  constexpr double arrays = 10;
+  constexpr double sliced = 12.7;
+  const double of_nonzero = 8 + (size.may_be_sliced && size.has_many_products ? sliced : 0);
+  return of_nonzero * size.nonzeros / size.rank_count +
+         8 * (arrays * element_count + size.halo_per_rank);
+}
 
 ScaledSystem::ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
                            spmv::MatrixFormat format)
@@ -212,28 +218,28 @@ SolveReport ScaledSystem::collective_solve(const Method& method, const solver::S
   SolveReport report;
   Excess excess = collective_judge(aim, b, report);
   double first_norm = -1;  // of L·r; not known yet
-  bool may_repeat = !aim.has_b || !(excess.most() <= KrylovMethod::allowed_drift);
+  bool may_repeat = !aim.has_b || !(excess.most() <= StopRule::allowed_drift);
   bool has_gained = true;
   while (may_repeat) {
     const Excess before = excess;
     excess = collective_run(method, stop, aim, b, before, first_norm, report);
-    has_gained = excess.most() < KrylovMethod::least_gain * before.most() ||
-                 excess.of_rows < KrylovMethod::least_gain * before.of_rows;
+    has_gained = excess.most() < StopRule::least_gain * before.most() ||
+                 excess.of_rows < StopRule::least_gain * before.of_rows;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
-    may_repeat = !(excess.most() <= KrylovMethod::allowed_drift) && has_ended && has_gained &&
+    may_repeat = !(excess.most() <= StopRule::allowed_drift) && has_ended && has_gained &&
                  may_go_on && report.iterations < stop.max_iterations;
   }
-  if (excess.most() <= KrylovMethod::allowed_drift) {
+  if (excess.most() <= StopRule::allowed_drift) {
     report.status = SolveStatus::converged;
     const bool is_rounding =
-        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
-    report.explanation = is_rounding ? "the residual is rounding, of rows of a large scale" : "";
+        report.relative_residual * aim.given_norm > StopRule::allowed_drift * aim.wanted_given;
+    report.explanation = is_rounding ? RowResidual::is_rounding : "";
     report.recurrence_residual = std::min(report.recurrence_residual, *report.scaled_residual);
   } else if (report.status == SolveStatus::converged) {
     report.status = SolveStatus::not_converged;
     const bool is_given =
-        report.relative_residual * aim.given_norm > KrylovMethod::allowed_drift * aim.wanted_given;
+        report.relative_residual * aim.given_norm > StopRule::allowed_drift * aim.wanted_given;
     report.explanation = fmt::format("{}the residual is {:.3g} of b{}",
                                      is_given ? "" : "with each row divided by its scale ",
                                      is_given ? report.relative_residual : *report.scaled_residual,

@@ -11,8 +11,9 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
+#include "solver/precondition/matrix_size.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/matrix_format.h"
 #include "spmv/matrix/sparse_operator.h"
 
@@ -35,6 +36,10 @@ class ScaledSystem {
  public:
   ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
                spmv::MatrixFormat format);
+
+  /// Bytes of a rank: values in the pattern of the given matrix, stored like that, and the factors,
+  /// residuals and solutions of the given system, vectors of `element_count`.
+  static double forecast_bytes(const solver::MatrixSize& size, double element_count);
 
   /// The given one where all factors are 1.
   spmv::SparseOperator& op() { return copy_ ? *copy_ : given_; }

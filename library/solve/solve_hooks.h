@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "solver/checkpoint/checkpoints.h"
 
 namespace weft::library {

@@ -7,7 +7,7 @@
 #include "comm_thread/channels/landing.h"
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/report/relative_residual.h"
+#include "solver/report/stop_rule.h"
 #include "solver/sweep/async_iteration.h"
 #include "solver/sweep/disturbance.h"
 #include "solver/sweep/sync_iteration.h"
@@ -37,9 +37,9 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                          const IterationSettings& settings, double b_norm,
                                          const SweepHooks& hooks) {
   settings.check();
-  if (solver::is_out_of_range(b_norm, settings.tolerance * b_norm))
+  if (solver::StopRule({.tolerance = settings.tolerance}, b_norm).is_out_of_range())
     return collective_refuse(communicator, comm_thread, sweeper, settings);
-  const solver::Disturbance disturbance(settings.faults, communicator.rank());
+  const solver::Disturbance disturbance(settings.parsed_faults(), communicator.rank());
   if (settings.is_sync()) {
     solver::SyncIteration iteration(communicator, comm_thread, sweeper,
                                     {.mode = settings.mode,
@@ -49,7 +49,7 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                      .max_iterations = settings.max_iterations,
                                      .check_period = settings.sweeps_per_check(),
                                      .fixed_seconds = settings.fixed_seconds,
-                                     .halo_period = settings.halo_period,
+                                     .halo_period = settings.sweeps_per_halo(),
                                      .disturbance = disturbance,
                                      .checkpoints = hooks.checkpoints,
                                      .on_check = hooks.on_check});
@@ -61,7 +61,7 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                                               : comm_thread::Delivery::async,
        .transport = settings.transport,
        .max_in_flight = settings.max_in_flight,
-       .halo_period = settings.halo_period,
+       .halo_period = settings.sweeps_per_halo(),
        .contribution_period = settings.sweeps_per_check(),
        .detector = settings.detector,
        .tolerance = settings.tolerance,

@@ -6,7 +6,7 @@
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/mpi/communicator.h"
-#include "library/settings/iteration_settings.h"
+#include "library/options/iteration_settings.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
 #include "solver/sweep/sweeper.h"

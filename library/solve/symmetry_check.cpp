@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "solver/methods/method_table.h"
 
 namespace weft::library {
@@ -28,7 +29,8 @@ void check_symmetry(const SolveSettings& settings, const solver::MatrixTraits& t
   const solver::KrylovEntry* const entry = solver::find_krylov_method(settings.method);
   if (entry && !entry->needs_symmetric_matrix) return;
   try {
-    solver::check_symmetric(traits, "--method " + settings.method, "--method gmres or bicgstab");
+    solver::check_symmetric(traits, comm_thread::option_name("method", settings.method),
+                            comm_thread::option_name("method", "gmres or bicgstab"));
   } catch (const comm_thread::InputError& error) {
     throw comm_thread::InputError(name.empty() ? error.what() : name + ": " + error.what());
   }

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "library/settings/solve_settings.h"
+#include "library/options/solve_settings.h"
 #include "solver/choice/matrix_traits.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/index.h"

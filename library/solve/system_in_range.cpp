@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "library/solve/value_range.h"
+#include "solver/report/stop_rule.h"
 
 namespace weft::library {
 
@@ -66,7 +67,7 @@ void VectorsInRange::collective_scale_back(std::span<const double> solved, std::
   report.relative_residual += op.collective_norm() * lost * std::sqrt(rows) / largest_;
   const double norm = report.relative_residual * largest_;  // at most; so is ‖b‖ at least
   if (report.status != SolveStatus::converged ||
-      norm <= solver::KrylovMethod::allowed_drift * stop_.wanted_norm(largest_))
+      norm <= solver::StopRule::allowed_drift * stop_.wanted_norm(largest_))
     return;
   report.status = SolveStatus::breakdown;
   report.explanation =

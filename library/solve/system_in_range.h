@@ -7,8 +7,8 @@
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/krylov/method.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/report/solve_report.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
 

@@ -77,14 +77,6 @@ ValueRange range_of(const Magnitudes& values) {
   return range;
 }
 
-template <class Work>
-void for_each_element(const spmv::LinearOperator& op, const TeamThread& thread, const Work& work) {
-  for (const spmv::Segment& segment : op.segments(thread.index))
-    for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count); i < end;
-         ++i)
-      work(i);
-}
-
 /// Calls work(k) for the entries of a thread's rows.
 template <class Work>
 void for_each_entry(const spmv::SparseOperator& op, const TeamThread& thread, const Work& work) {
@@ -102,7 +94,7 @@ void for_each_entry(const spmv::SparseOperator& op, const TeamThread& thread, co
 ValueRange collective_range_of(const spmv::LinearOperator& op, std::span<const double> vector) {
   return range_of(collective_magnitudes(
       op.communicator(), op.team(), [&](const TeamThread& thread, const auto& add) {
-        for_each_element(op, thread, [&](std::size_t i) { add(vector[i]); });
+        op.for_each_element(thread.index, [&](std::size_t i) { add(vector[i]); });
       }));
 }
 
@@ -156,7 +148,7 @@ double scale(const spmv::LinearOperator& op, int exponent, std::span<const doubl
   std::vector<double> lost(static_cast<std::size_t>(op.team().thread_count()));
   op.team().run([&](const TeamThread& thread) {
     double largest = 0;
-    for_each_element(op, thread, [&](std::size_t i) {
+    op.for_each_element(thread.index, [&](std::size_t i) {
       const double value = from[i];
       to[i] = std::ldexp(value, exponent);
       largest = std::max(largest, std::abs(std::ldexp(to[i], -exponent) - value));

@@ -62,8 +62,7 @@ void WayInUse::collective_make_method(const System& system, const IterationWatch
       options_.preconditioner = nullptr;
     }
   } else if (!choice_.method) {
-    choice_.method =
-        solver::find_krylov_method(settings_.method == "pcg-jacobi" ? "cg" : settings_.method);
+    choice_.method = solver::find_krylov_method(settings_.method);
   }
   method_ = choice_.method->collective_make(system.op, options_);
 }

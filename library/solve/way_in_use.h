@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "library/options/solve_settings.h"
 #include "library/settings/method_choice.h"
-#include "library/settings/solve_settings.h"
 #include "library/solve/iteration_watch.h"
 #include "library/solve/solve_hooks.h"
 #include "library/solve/system_context.h"

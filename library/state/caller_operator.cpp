@@ -110,8 +110,7 @@ double CallerOperator::collective_estimate_norm() {
 }
 
 std::unique_ptr<spmv::Operand> CallerOperator::collective_make_operand() {
-  auto vector = std::make_unique<spmv::HaloVector>(communicator_, halo_plan_, thread_rows_, team_,
-                                                   communicator_.new_tag());
+  auto vector = std::make_unique<spmv::HaloVector<double>>(crew(), halo_plan_, thread_rows_);
   communicator_.barrier();  // both ends of every pair exist
   return vector;
 }

@@ -104,16 +104,12 @@ std::vector<CallerRows::Piece> CallerRows::collective_deal(
 
 std::map<int, std::vector<double>> CallerRows::collective_send_values(
     std::span<const double> values) const {
-  std::map<int, Bytes> messages;
-  for (const auto& [other, parcel] : parcels_) {
-    if (other == communicator_.rank()) continue;
-    append(messages[other], values.data() + parcel.begin, parcel.end - parcel.begin);
-  }
-  std::map<int, std::vector<double>> received;
-  for (const auto& [source, message] :
-       comm_thread::collective_sparse_exchange(communicator_, std::move(messages)))
-    received[source] = comm_thread::from_bytes<double>(message);
-  return received;
+  comm_thread::Lists<double> lists;
+  for (const auto& [other, parcel] : parcels_)
+    if (other != communicator_.rank())
+      lists[other].assign(values.begin() + static_cast<std::ptrdiff_t>(parcel.begin),
+                          values.begin() + static_cast<std::ptrdiff_t>(parcel.end));
+  return comm_thread::collective_sparse_exchange(communicator_, std::move(lists));
 }
 
 DistributedMatrix CallerRows::collective_assemble(const Rows& rows) {

@@ -44,18 +44,16 @@ std::string fault_of(const UserIteration& user, int rank, int size) {
 /// The same for what its neighbours expect. Collective.
 std::string collective_fault_between(const comm_thread::Communicator& communicator,
                                      const UserIteration& user) {
-  std::map<int, comm_thread::Bytes> messages;
+  comm_thread::Lists<std::int64_t> lists;
   std::map<int, std::int64_t> expected;
   for (const auto& neighbour : user.neighbours) {
-    if (neighbour.send_count > 0)
-      messages[neighbour.rank] =
-          comm_thread::to_bytes(std::vector<std::int64_t>{neighbour.send_count});
+    if (neighbour.send_count > 0) lists[neighbour.rank] = {neighbour.send_count};
     if (neighbour.receive_count > 0) expected[neighbour.rank] = neighbour.receive_count;
   }
   std::map<int, std::int64_t> announced;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    announced[rank] = comm_thread::from_bytes<std::int64_t>(bytes).front();
+  for (const auto& [rank, list] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(lists)))
+    announced[rank] = list.front();
   for (const auto& [rank, count] : announced)
     if (!expected.contains(rank) || expected[rank] != count)
       return fmt::format("iteration: found {} values from rank {} for rank {}; it expects {}",

@@ -25,17 +25,11 @@ void OperatorProducts::multiply_column(int column, int count, std::span<const do
   const auto first = static_cast<std::size_t>(column);
   perfmodel::PhaseTimer timer;
   op_.team().run([&](const TeamThread& thread) {
-    const auto for_each_element = [&](const auto& work) {
-      for (const spmv::Segment& segment : op_.segments(thread.index))
-        for (std::size_t i = segment.begin;
-             i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
-          work(i);
-    };
     double* const values = operand_->values();
-    for_each_element([&](std::size_t i) { values[i] = x[i * stride + first]; });
+    op_.for_each_element(thread.index, [&](std::size_t i) { values[i] = x[i * stride + first]; });
     op_.apply(thread, spmv::Mode::task, *operand_, product_.data(), timer, {});
     thread.barrier();  // others have written rows of this thread's segments
-    for_each_element([&](std::size_t i) { y[i * stride + first] = product_[i]; });
+    op_.for_each_element(thread.index, [&](std::size_t i) { y[i * stride + first] = product_[i]; });
   });
 }
 
@@ -67,7 +61,7 @@ void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Colu
   }
   Block& block = blocks_[columns.width];
   if (!block.vectors) {
-    block.vectors = matrix.collective_make_block(columns.width);
+    block.vectors = matrix.collective_make_vector(columns.width);
     for (int thread = 0; thread < matrix.team().thread_count(); ++thread)
       block.rooms.emplace_back(std::size_t{spmv::BlockProduct::piece_rows} *
                                static_cast<std::size_t>(columns.width));

@@ -8,7 +8,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
-#include "spmv/rows/halo_block.h"
+#include "spmv/rows/halo_vector.h"
 #include "spmv/rows/operand.h"
 
 namespace weft::library {
@@ -39,7 +39,7 @@ class OperatorProducts {
 
   /// What blocks of one width need.
   struct Block {
-    std::unique_ptr<spmv::HaloBlock> vectors;
+    std::unique_ptr<spmv::HaloVector<double>> vectors;
     std::vector<perfmodel::HugePageBuffer<double>> rooms;  // [thread_count]
   };
 

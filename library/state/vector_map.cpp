@@ -1,44 +1,45 @@
 #include "library/state/vector_map.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <utility>
 
 namespace weft::library {
 namespace {
 
-using comm_thread::HaloNeighbour;
 using spmv::RowPartition;
 
-struct Range {
-  std::int64_t begin;
-  std::int64_t end;
-  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
-};
-
-Range common(const RowPartition& one, int rank_of_one, const RowPartition& other,
-             int rank_of_other) {
+/// The rows that both ranks have, each in another partition.
+comm_thread::Share common(const RowPartition& one, int rank_of_one, const RowPartition& other,
+                          int rank_of_other) {
   const std::int64_t begin = std::max(one.begin(rank_of_one), other.begin(rank_of_other));
   const std::int64_t end = std::min(one.end(rank_of_one), other.end(rank_of_other));
   return {begin, std::max(begin, end)};
 }
 
-/// Whom this rank sends its rows of `from` to, because they own them in `to`, and who sends to it.
-std::vector<HaloNeighbour> neighbours(const RowPartition& from, const RowPartition& to, int rank) {
-  std::vector<HaloNeighbour> found;
-  std::int64_t sent = 0;
-  std::int64_t received = 0;
-  for (int other = 0; other < from.rank_count(); ++other) {
+/// Rows near the cuts, which other ranks have after the move, or had before it.
+spmv::Redistribution<double> make_move(const comm_thread::Crew& crew, const RowPartition& given,
+                                       const RowPartition& moved) {
+  using Piece = spmv::Redistribution<double>::Piece;
+  const int rank = crew.communicator().rank();
+  const auto piece_of = [&](const comm_thread::Share& rows, const RowPartition& partition) {
+    return Piece{static_cast<std::size_t>(rows.begin - partition.begin(rank)),
+                 static_cast<std::size_t>(rows.end - rows.begin)};
+  };
+  comm_thread::Lists<Piece> leaving;
+  comm_thread::Lists<Piece> arriving;
+  for (int other = 0; other < given.rank_count(); ++other) {
     if (other == rank) continue;
-    HaloNeighbour neighbour{.rank = other, .send_begin = sent, .receive_begin = received};
-    neighbour.send_count = static_cast<std::int64_t>(common(from, rank, to, other).size());
-    neighbour.receive_count = static_cast<std::int64_t>(common(from, other, to, rank).size());
-    if (neighbour.send_count + neighbour.receive_count == 0) continue;
-    sent += neighbour.send_count;
-    received += neighbour.receive_count;
-    found.push_back(neighbour);
+    const auto leave = common(given, rank, moved, other);
+    const auto arrive = common(given, other, moved, rank);
+    if (leave.begin < leave.end) leaving[other].push_back(piece_of(leave, given));
+    if (arrive.begin < arrive.end) arriving[other].push_back(piece_of(arrive, moved));
   }
-  return found;
+  std::vector<spmv::Redistribution<double>::Line> kept;
+  if (const auto stay = common(given, rank, moved, rank); stay.begin < stay.end)
+    kept.push_back({piece_of(stay, given).begin, piece_of(stay, moved).begin,
+                    static_cast<std::size_t>(stay.end - stay.begin)});
+  return {crew, std::move(kept), leaving, arriving, "moved rows"};
 }
 
 void copy_by_threads(const comm_thread::ComputeTeam& team, std::span<const double> from,
@@ -65,56 +66,20 @@ void SameRows::collective_from_operator(std::span<const double> values, std::spa
   copy_by_threads(team_, values.first(row_count_), given);
 }
 
-MovedRows::MovedRows(const comm_thread::Communicator& communicator,
-                     comm_thread::CommThread& comm_thread, const RowPartition& given,
-                     const RowPartition& moved, int tag)
-    : comm_thread_(comm_thread) {
-  const int rank = communicator.rank();
-  const Range kept = common(given, rank, moved, rank);
-  kept_ = kept.size();
-  first_row_ = given.begin(rank);
-  const auto side = [&](const RowPartition& rows) {
-    const std::int64_t begin = rows.begin(rank);
-    // Without common rows all of them are below.
-    const std::int64_t below = kept_ > 0 ? kept.begin - begin : rows.size(rank);
-    return Side{static_cast<std::size_t>(below), static_cast<std::size_t>(rows.size(rank))};
-  };
-  given_side_ = side(given);
-  moved_side_ = side(moved);
-  given_count_ = given_side_.count;
-  arrived_.resize(moved_side_.count - kept_);
-  arrived_back_.resize(given_side_.count - kept_);
-  there_.emplace(communicator, neighbours(given, moved, rank), arrived_, tag);
-  back_.emplace(communicator, neighbours(moved, given, rank), arrived_back_, tag + 1);
-  communicator.barrier();  // both ends of every pair exist
-}
-
-void MovedRows::collective_travel(const Side& from_side, std::span<const double> from,
-                                  const Side& to_side, std::span<double> to,
-                                  comm_thread::HaloExchange& exchange) const {
-  const auto parts = [&](const Side& side, auto all) {
-    return std::array{all.first(side.below), all.subspan(side.below, kept_),
-                      all.subspan(side.below + kept_, side.above(kept_))};
-  };
-  const auto sent = parts(from_side, from);
-  const auto received = parts(to_side, to.first(to_side.count));
-  const auto end = std::ranges::copy(sent[0], exchange.send_buffer().begin()).out;
-  std::ranges::copy(sent[2], end);
-  std::optional<comm_thread::Pending> pending;
-  if (exchange.has_neighbours()) pending = exchange.post(comm_thread_);
-  std::ranges::copy(sent[1], received[1].begin());
-  if (pending) pending->wait();
-  const std::span<const double> arrived = &exchange == &*there_ ? arrived_ : arrived_back_;
-  std::ranges::copy(arrived.first(received[0].size()), received[0].begin());
-  std::ranges::copy(arrived.subspan(received[0].size()), received[2].begin());
+MovedRows::MovedRows(const comm_thread::Crew& crew, const RowPartition& given,
+                     const RowPartition& moved)
+    : first_row_(given.begin(crew.communicator().rank())),
+      given_count_(static_cast<std::size_t>(given.size(crew.communicator().rank()))),
+      move_(make_move(crew, given, moved)) {
+  crew.communicator().barrier();  // both ends of every pair exist
 }
 
 void MovedRows::collective_to_operator(std::span<const double> given, std::span<double> values) {
-  collective_travel(given_side_, given, moved_side_, values, *there_);
+  move_.collective_there(alone_, given.data(), 1, values.data());
 }
 
 void MovedRows::collective_from_operator(std::span<const double> values, std::span<double> given) {
-  collective_travel(moved_side_, values.first(moved_side_.count), given_side_, given, *back_);
+  move_.collective_back(alone_, values.data(), 1, given.data());
 }
 
 void OrderedRows::collective_to_operator(std::span<const double> given, std::span<double> values) {

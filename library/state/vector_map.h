@@ -2,18 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/engine/halo_exchange.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
+#include "comm_thread/waiting/team_barrier.h"
 #include "spmv/grid/grid_operator.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/partition.h"
+#include "spmv/rows/redistribution.h"
 
 namespace weft::library {
 
@@ -67,9 +65,9 @@ class SameRows final : public VectorMap {
 ///                                       operator:  0 1 2 3 | 4 5 6 7 8 9      row 4 travels
 class MovedRows final : public VectorMap {
  public:
-  /// Collective. `tag`, `tag` + 1: of nothing else on `communicator`.
-  MovedRows(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-            const spmv::RowPartition& given, const spmv::RowPartition& moved, int tag);
+  /// Collective. Lifetime: what `crew` refers to outlives it.
+  MovedRows(const comm_thread::Crew& crew, const spmv::RowPartition& given,
+            const spmv::RowPartition& moved);
 
   std::size_t given_count() const override { return given_count_; }
   std::int64_t global_row(std::size_t given) const override {
@@ -79,25 +77,12 @@ class MovedRows final : public VectorMap {
   void collective_from_operator(std::span<const double> values, std::span<double> given) override;
 
  private:
-  /// A vector before or after: its entries below and above those that stay.
-  struct Side {
-    std::size_t below = 0;
-    std::size_t count = 0;
-    std::size_t above(std::size_t kept) const { return count - below - kept; }
-  };
-  void collective_travel(const Side& from_side, std::span<const double> from, const Side& to_side,
-                         std::span<double> to, comm_thread::HaloExchange& exchange) const;
-
-  comm_thread::CommThread& comm_thread_;
-  std::int64_t first_row_ = 0;
-  std::size_t given_count_ = 0;
-  std::size_t kept_ = 0;
-  Side given_side_;
-  Side moved_side_;
-  std::vector<double> arrived_;
-  std::vector<double> arrived_back_;
-  std::optional<comm_thread::HaloExchange> there_;
-  std::optional<comm_thread::HaloExchange> back_;
+  std::int64_t first_row_;
+  std::size_t given_count_;
+  spmv::Redistribution<double> move_;
+  // One thread moves the rows, whatever the team does.
+  comm_thread::TeamBarrier barrier_{1, comm_thread::WaitPolicy::spin};
+  comm_thread::TeamThread alone_{.barrier_of_team = &barrier_};
 };
 
 /// Rows in an order of their own.

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "perfmodel/stopwatch.h"
+#include "solver/levels/run_cycle.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -14,31 +16,17 @@ using spmv::LocalIndex;
 template <class Value>
 Cycle<Value>::Cycle(const spmv::SparseOperator& op, const Settings& settings,
                     NearNullSpace near_null_space)
-    : settings_(settings),
-      hierarchy_(op, settings, std::move(near_null_space)),
-      unit_(hierarchy_.crew().communicator(), op.team().thread_count()) {
+    : settings_(settings), hierarchy_(op, settings, std::move(near_null_space)) {
   settings_.form = hierarchy_.form();
 }
 
 template <class Value>
-void Cycle<Value>::apply(const TeamThread& thread, int vector, const double* r, double* z) {
-  collective_choose_unit(thread, vector, r);
-  take(thread, unit_.value(vector), r);
-  visit(thread, 0);
-  give(thread, unit_.value(vector), z);
-  if (thread.is_primary()) ++cycle_count_;
-  thread.barrier();
-}
-
-template <class Value>
-void Cycle<Value>::collective_choose_unit(const TeamThread& thread, int vector, const double* r) {
-  unit_.collective_choose(thread, vector, 1, [&] {
-    double largest = 0;
-    const double* const scale = hierarchy_.scale().data();
-    for_rows(thread, *hierarchy_.levels().front(),
-             [&](std::size_t row) { largest = std::max(largest, std::abs(scale[row] * r[row])); });
-    return largest;
-  });
+double Cycle<Value>::largest(const TeamThread& thread, const double* r) const {
+  double largest = 0;
+  const double* const scale = hierarchy_.scale().data();
+  for_rows(thread, *hierarchy_.levels().front(),
+           [&](std::size_t row) { largest = std::max(largest, std::abs(scale[row] * r[row])); });
+  return largest;
 }
 
 template <class Value>
@@ -52,7 +40,7 @@ void Cycle<Value>::for_rows(const TeamThread& thread, const LevelOf& level,
 }
 
 template <class Value>
-void Cycle<Value>::take(const TeamThread& thread, double unit, const double* r) {
+void Cycle<Value>::collective_begin(const TeamThread& thread, const double* r, double unit) {
   LevelOf& level = *hierarchy_.levels().front();
   const double* const scale = hierarchy_.scale().data();
   if (level.off_diagonal) {
@@ -66,38 +54,57 @@ void Cycle<Value>::take(const TeamThread& thread, double unit, const double* r) 
 }
 
 template <class Value>
-void Cycle<Value>::give(const TeamThread& thread, double unit, double* z) {
+void Cycle<Value>::collective_end(const TeamThread& thread, double* z, double unit) {
+  run_cycle(Steps{*this, thread}, 0);
   LevelOf& level = *hierarchy_.levels().front();
   const double factor = 1 / unit;
   const double* const scale = hierarchy_.scale().data();
   const Value* const x = level.x.data();
   for_rows(thread, level,
            [&](std::size_t row) { z[row] = factor * scale[row] * static_cast<double>(x[row]); });
+  if (thread.is_primary()) ++cycle_count_;
+  thread.barrier();
 }
 
 template <class Value>
-void Cycle<Value>::visit(const TeamThread& thread, std::size_t number) {
-  LevelOf& level = *hierarchy_.levels()[number];
-  if (!level.off_diagonal) return solve_coarsest(thread);
+int Cycle<Value>::Steps::corrections(std::size_t number) const {
+  return cycle.level(number).restriction
+             ? correction_count(cycle.settings_.form, cycle.hierarchy_.levels(), number)
+             : 0;
+}
+
+template <class Value>
+void Cycle<Value>::Steps::solve(std::size_t number) const {
+  LevelOf& level = cycle.level(number);
+  if (!level.off_diagonal) return cycle.solve_coarsest(thread);
   level.timer.start(thread.index);
-  smooth<true>(thread, level, *level.b_to_smooth);
-  if (!level.restriction) return;
-  const int corrections = correction_count(settings_.form, hierarchy_.levels(), number);
-  for (int i = 0; i < corrections; ++i) {
-    compute_and_restrict_residual(thread, number);
-    visit(thread, number + 1);
+  cycle.template smooth<true>(thread, level, *level.b_to_smooth);
+}
+
+template <class Value>
+void Cycle<Value>::Steps::descend(std::size_t number, bool is_first) const {
+  LevelOf& level = cycle.level(number);
+  if (is_first) {
     level.timer.start(thread.index);
-    Value* const x = level.x.data();
-    multiply(thread, level, *level.prolongation, *hierarchy_.levels()[number + 1]->x_to_prolongate,
-             [x](LocalIndex row, Value sum) { x[row] += sum; });
+    cycle.template smooth<true>(thread, level, *level.b_to_smooth);
   }
-  multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
-  smooth<false>(thread, level, *level.r_to_smooth);
+  cycle.compute_and_restrict_residual(thread, number);
+}
+
+template <class Value>
+void Cycle<Value>::Steps::ascend(std::size_t number, bool is_last) const {
+  LevelOf& level = cycle.level(number);
+  level.timer.start(thread.index);
+  cycle.multiply(thread, level, *level.prolongation, *cycle.level(number + 1).x_to_prolongate,
+                 [x = level.x.data()](LocalIndex row, Value sum) { x[row] += sum; });
+  if (!is_last) return;
+  cycle.multiply(thread, level, *level.off_diagonal, *level.x_to_multiply, to_residual(level));
+  cycle.template smooth<false>(thread, level, *level.r_to_smooth);
 }
 
 template <class Value>
 void Cycle<Value>::compute_and_restrict_residual(const TeamThread& thread, std::size_t number) {
-  LevelOf& level = *hierarchy_.levels()[number];
+  LevelOf& level = this->level(number);
   with_restricted(number, [&](const auto& finish) {
     if (settings_.mode == spmv::Mode::task && !level.r_to_restrict->messages().is_empty())
       return level.off_diagonal->run_before(
@@ -129,7 +136,8 @@ void Cycle<Value>::solve_coarsest(const TeamThread& thread) {
 /// `residual`.
 template <class Value>
 template <bool from_zero>
-void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual) {
+void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level,
+                          spmv::VectorHalo<Value>& residual) {
   const Polynomial& smoother = level.smoother;
   const Value* const r = residual.entries();
   Value* const x = level.x.data();
@@ -184,24 +192,19 @@ void Cycle<Value>::smooth(const TeamThread& thread, LevelOf& level, LevelHalo<Va
 }
 
 template <class Value>
-HierarchyReport Cycle<Value>::report() const {
-  HierarchyReport report{.form = settings_.form,
-                         .cycles = cycle_count_,
-                         .degree = settings_.degree,
-                         .is_single_precision = sizeof(Value) < sizeof(double),
-                         .gathering = hierarchy_.gathering(),
-                         .operator_complexity = 0,
-                         .levels = {}};
-  double nonzeros = 0;
+LevelsReport Cycle<Value>::report() {
+  LevelsReport report{.form = settings_.form,
+                      .cycles = cycle_count_,
+                      .steps = settings_.degree,
+                      .coarse_steps = settings_.degree,
+                      .is_double = sizeof(Value) == sizeof(double),
+                      .gathering = hierarchy_.gathering()};
   for (const auto& level : hierarchy_.levels()) {
-    report.levels.push_back(level->report);
-    LevelReport& one = report.levels.back();
-    one.seconds = one.is_direct ? coarsest_seconds_ : level->timer.times().total();
-    one.halo_wait_seconds = level->timer.times()[perfmodel::Phase::halo_wait];
-    nonzeros += static_cast<double>(one.nonzeros);
+    LevelReport& one = report.levels.emplace_back(level->report);
+    PassReport& pass = one.passes.front();
+    pass.seconds = one.is_direct ? coarsest_seconds_ : level->timer.times().total();
+    pass.halo_wait_seconds = level->timer.times()[perfmodel::Phase::halo_wait];
   }
-  const auto finest = static_cast<double>(report.levels.front().nonzeros);
-  report.operator_complexity = finest > 0 ? nonzeros / finest : 1;
   return report;
 }
 

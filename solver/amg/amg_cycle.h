@@ -2,18 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "comm_thread/placement/compute_team.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/hierarchy.h"
-#include "solver/amg/hierarchy_report.h"
 #include "solver/amg/settings.h"
-#include "solver/precondition/solve_unit.h"
+#include "solver/levels/level_report.h"
+#include "solver/levels/levels_preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/work.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -28,46 +27,49 @@ namespace weft::solver::amg {
 ///
 /// A W-cycle corrects each level from the second on twice, which is symmetric as well.
 template <class Value>
-class Cycle {
+class Cycle final : public LevelCycle {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError as
   /// Hierarchy. Lifetime: `op` outlives it.
   Cycle(const spmv::SparseOperator& op, const Settings& settings,
         NearNullSpace near_null_space = {});
 
-  /// `vector`: of those that are solved for at once, as of Preconditioner. Shape: r, z: [own rows];
-  /// they differ. Thread: every thread of the team, after all wrote r and met in a barrier; ends
-  /// with a barrier. Collective. Throws comm_thread::MpiError.
-  void apply(const comm_thread::TeamThread& thread, int vector, const double* r, double* z);
-
-  /// The next right-hand side of each vector that is not zero sets the scale of single precision
-  /// anew. Thread: the main thread, outside the team.
-  void begin_solve() { unit_.begin_solve(); }
-  /// As of Preconditioner.
-  bool collective_take_new_values() { return hierarchy_.collective_take_new_values(); }
-  double norm() const { return hierarchy_.norm(); }
-  HierarchyReport report() const;
-  /// Times count from now on.
-  void forget_times();
+  double scale() const override { return 1; }
+  double largest(const comm_thread::TeamThread& thread, const double* r) const override;
+  void collective_begin(const comm_thread::TeamThread& thread, const double* r,
+                        double unit) override;
+  void collective_end(const comm_thread::TeamThread& thread, double* z, double unit) override;
+  bool collective_take_new_values() override { return hierarchy_.collective_take_new_values(); }
+  double norm() const override { return hierarchy_.norm(); }
+  LevelsReport report() override;
+  void forget_times() override;
 
  private:
   using LevelOf = Level<Value>;
 
-  void collective_choose_unit(const comm_thread::TeamThread& thread, int vector, const double* r);
-  void take(const comm_thread::TeamThread& thread, double unit, const double* r);
-  void give(const comm_thread::TeamThread& thread, double unit, double* z);
-  /// x ≈ A⁻¹·b on a level, by a visit of it and all coarser ones.
-  void visit(const comm_thread::TeamThread& thread, std::size_t number);
+  /// For run_cycle.
+  struct Steps {
+    int corrections(std::size_t number) const;
+    void solve(std::size_t number) const;
+    void descend(std::size_t number, bool is_first) const;
+    void ascend(std::size_t number, bool is_last) const;
+
+    Cycle& cycle;
+    const comm_thread::TeamThread& thread;
+  };
+
+  LevelOf& level(std::size_t number) { return *hierarchy_.levels()[number]; }
   /// r = b − A·x, and the right-hand side of the next level from it. In task mode r travels beside
   /// a part of its own computation.
   void compute_and_restrict_residual(const comm_thread::TeamThread& thread, std::size_t number);
   void solve_coarsest(const comm_thread::TeamThread& thread);
   template <bool from_zero>
-  void smooth(const comm_thread::TeamThread& thread, LevelOf& level, LevelHalo<Value>& residual);
+  void smooth(const comm_thread::TeamThread& thread, LevelOf& level,
+              spmv::VectorHalo<Value>& residual);
   template <class Work>
   void for_rows(const comm_thread::TeamThread& thread, const LevelOf& level,
                 const Work& work) const;
-  /// Of a product of x: writes r = b − A·x.
+  /// What takes a product of x: writes r = b − A·x.
   static auto to_residual(LevelOf& level) {
     return [b = level.b.data(), x = level.x.data(), r = level.r.data()](
                spmv::LocalIndex row, Value sum) { r[row] = b[row] - (x[row] + sum); };
@@ -86,25 +88,24 @@ class Cycle {
   }
   template <class Finish>
   void multiply(const comm_thread::TeamThread& thread, LevelOf& level,
-                const LevelOperator<Value>& op, LevelHalo<Value>& x, const Finish& finish) {
+                const LevelOperator<Value>& op, spmv::VectorHalo<Value>& x, const Finish& finish) {
     op.run(thread, mode_for(x), x, hierarchy_.crew().comm_thread(), level.timer, finish);
   }
-  /// That of the settings, but for messages so short that to wake the communication thread takes
-  /// longer than to send them: where it shares a core, processor time of a solve on two ranks fell
-  /// by a sixth.
-  spmv::Mode mode_for(const LevelHalo<Value>& halo) const {
-    return settings_.mode == spmv::Mode::task && halo.has_short_messages() ? spmv::Mode::overlap
+  /// The mode of the settings, but for messages so short that to wake the communication thread
+  /// takes longer than to send them: where it shares a core, processor time of a solve on two ranks
+  /// fell by a sixth.
+  spmv::Mode mode_for(const spmv::VectorHalo<Value>& halo) const {
+    return settings_.mode == spmv::Mode::task && halo.traffic().is_short() ? spmv::Mode::overlap
                                                                            : settings_.mode;
   }
-  /// The same of task mode.
-  static spmv::Starter starter_for(const LevelHalo<Value>& halo) {
-    return halo.has_short_messages() ? spmv::Starter::primary_thread
+  /// Who starts an exchange in task mode, by the same rule.
+  static spmv::Starter starter_for(const spmv::VectorHalo<Value>& halo) {
+    return halo.traffic().is_short() ? spmv::Starter::primary_thread
                                      : spmv::Starter::communication_thread;
   }
 
   Settings settings_;
   Hierarchy<Value> hierarchy_;
-  SolveUnit unit_;  // of right-hand sides
   std::int64_t cycle_count_ = 0;
   double coarsest_seconds_ = 0;  // the primary thread's
 };

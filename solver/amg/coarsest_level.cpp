@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -32,23 +32,13 @@ std::vector<SentEntry> own_entries(const comm_thread::Crew& crew,
                                    const spmv::DistributedMatrix& matrix,
                                    std::span<const double> scale) {
   // Scales of halo columns: the level is small, so its owners just send them.
-  std::map<int, comm_thread::Bytes> requests;
-  std::map<int, std::vector<spmv::GlobalIndex>> wanted;
-  for (const auto column : matrix.halo_columns)
-    wanted[matrix.partition.owner(column)].push_back(column);
-  for (const auto& [rank, list] : wanted) requests[rank] = comm_thread::to_bytes(list);
-  std::map<int, comm_thread::Bytes> answers;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(requests))) {
-    std::vector<double> found;
-    for (const auto row : comm_thread::from_bytes<spmv::GlobalIndex>(bytes))
-      found.push_back(scale[static_cast<std::size_t>(row - matrix.first_row())]);
-    answers[rank] = comm_thread::to_bytes(found);
-  }
   std::vector<double> all(scale.begin(), scale.end());
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(answers)))
-    for (const double value : comm_thread::from_bytes<double>(bytes)) all.push_back(value);
+  spmv::collective_ask_owners<double>(
+      crew.communicator(), matrix.partition, matrix.halo_columns,
+      [&](spmv::GlobalIndex row, std::vector<double>& answers) {
+        answers.push_back(scale[static_cast<std::size_t>(row - matrix.first_row())]);
+      },
+      [&](double value) { all.push_back(value); });
 
   std::vector<SentEntry> entries;
   const spmv::CrsMatrix& rows = matrix.rows;
@@ -80,17 +70,16 @@ CoarsestLevel::CoarsestLevel(const comm_thread::Crew& crew, const spmv::Distribu
 
 void CoarsestLevel::collective_factor(const spmv::DistributedMatrix& matrix,
                                       std::span<const double> scale) {
-  std::map<int, comm_thread::Bytes> messages;
-  messages[0] = comm_thread::to_bytes(own_entries(crew_, matrix, scale));
+  comm_thread::Lists<SentEntry> lists;
+  lists[0] = own_entries(crew_, matrix, scale);
   const auto received =
-      comm_thread::collective_sparse_exchange(crew_.communicator(), std::move(messages));
+      comm_thread::collective_exchange_joined(crew_.communicator(), std::move(lists));
   comm_thread::collective_attempt(crew_.communicator(), [&] {
     if (!crew_.communicator().is_root() || whole_.empty()) return;
     LowerTriangle triangle{.size = whole_.size(), .entries = {}};
-    for (const auto& [source, bytes] : received)
-      for (const SentEntry& entry : comm_thread::from_bytes<SentEntry>(bytes))
-        triangle.entries.push_back(
-            {static_cast<int>(entry.row), static_cast<int>(entry.column), entry.value});
+    for (const SentEntry& entry : received)
+      triangle.entries.push_back(
+          {static_cast<int>(entry.row), static_cast<int>(entry.column), entry.value});
     const std::string fault =
         "the coarsest level of amg is not positive semidefinite; expected a symmetric positive "
         "definite matrix";

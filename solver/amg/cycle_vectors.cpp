@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "spmv/rows/vector_halo.h"
+
 namespace weft::solver::amg {
 namespace {
 
@@ -14,11 +16,8 @@ using Levels = std::vector<std::unique_ptr<Level<Value>>>;
 template <class Value>
 void report_exchanges(const Settings& settings, Levels<Value>& levels,
                       const CoarsestLevel* coarsest) {
-  const auto add = [](LevelReport& report, LevelHalo<Value>& halo, int count) {
-    if (count == 0) return;
-    report.exchanges.push_back({&halo, count});
-    report.sent_bytes += count * halo.sent_bytes();
-    report.sent_messages += count * std::int64_t{halo.message_count()};
+  const auto add = [](Level<Value>& level, spmv::VectorHalo<Value>& halo, int count) {
+    if (count > 0) level.report.passes.front().add(halo, count);
   };
   int visits = 1;
   int corrections = 1;  // by this level, in one visit of the finer one
@@ -32,17 +31,18 @@ void report_exchanges(const Settings& settings, Levels<Value>& levels,
     const int first = settings.degree > 1 || has_links ? visits : 0;  // of smoothing
     const int others = has_links ? 0 : visits * std::max(0, settings.degree - 2);
     const int sides = level.restriction ? 2 : 1;  // before and after the coarse correction
-    add(level.report, *level.b_to_smooth, first);
-    if (others > 0) add(level.report, *level.z_to_smooth[0], sides * others);
+    add(level, *level.b_to_smooth, first);
+    if (others > 0) add(level, *level.z_to_smooth[0], sides * others);
     if (!level.restriction) continue;
-    add(level.report, *level.x_to_multiply, (1 + corrections) * visits);
-    add(level.report, *level.r_to_smooth, first);
-    add(level.report, *level.r_to_restrict, corrections * visits);
-    add(level.report, *levels[i + 1]->x_to_prolongate, corrections * visits);
+    add(level, *level.x_to_multiply, (1 + corrections) * visits);
+    add(level, *level.r_to_smooth, first);
+    add(level, *level.r_to_restrict, corrections * visits);
+    add(level, *levels[i + 1]->x_to_prolongate, corrections * visits);
   }
   if (coarsest) {
-    levels.back()->report.sent_bytes += visits * coarsest->sent_bytes();
-    levels.back()->report.sent_messages += std::int64_t{visits} * coarsest->message_count();
+    PassReport& last = levels.back()->report.passes.front();
+    last.sent_bytes += visits * coarsest->sent_bytes();
+    last.sent_messages += std::int64_t{visits} * coarsest->message_count();
   }
 }
 

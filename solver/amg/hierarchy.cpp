@@ -12,6 +12,7 @@
 #include "solver/amg/coarsening/node_rows.h"
 #include "solver/amg/coarsening/page_stock.h"
 #include "solver/amg/coarsening/prolongator.h"
+#include "solver/amg/coarsening/rank_count.h"
 #include "solver/amg/coarsening/renewed_galerkin.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "solver/amg/coarsening/tentative_prolongator.h"
@@ -61,7 +62,7 @@ Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& sett
       communicator_(op.communicator().collective_duplicate()),
       crew_(communicator_, op.comm_thread(), op.team()),
       settings_(settings),
-      gathering_(settings.gather_rows),
+      gathering_(gathering_of(settings.gather_rows)),
       space_(std::move(near_null_space)) {
   const PageStock stock;
   collective_build();
@@ -208,7 +209,6 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   level.report.rows = matrix.partition.row_count();
   level.report.nonzeros = matrix.global_nonzero_count;
   level.report.own_rows = fine.row_count();
-  level.report.ranks = crew_.communicator().sum(std::int64_t{fine.row_count() > 0});
   level.report.setup_seconds = watch.seconds();
   if (!product) return std::nullopt;
   transfer_->restriction = std::move(product->restriction);

@@ -9,7 +9,6 @@
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/galerkin.h"
-#include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/near_null_space.h"
 #include "solver/amg/coarsening/row_values.h"
@@ -17,6 +16,7 @@
 #include "solver/amg/level.h"
 #include "solver/amg/settings.h"
 #include "solver/amg/transfers.h"
+#include "solver/levels/gathering.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver::amg {

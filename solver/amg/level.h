@@ -10,13 +10,13 @@
 
 #include "comm_thread/engine/crew.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
-#include "solver/amg/hierarchy_report.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
 #include "solver/amg/settings.h"
+#include "solver/levels/level_report.h"
 #include "spmv/rows/index.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -61,9 +61,10 @@ struct Level {
   LevelVector<Value> r{};  // residual
   LevelVector<Value> rest{};  // residual between steps of a degree above 2
   std::array<LevelVector<Value>, 2> z{};  // of a degree above 2
-  std::optional<LevelHalo<Value>> b_to_smooth{}, x_to_multiply{}, r_to_smooth{}, r_to_restrict{};
-  std::optional<LevelHalo<Value>> x_to_prolongate{};  // to the finer level
-  std::array<std::optional<LevelHalo<Value>>, 2> z_to_smooth{};
+  std::optional<spmv::VectorHalo<Value>> b_to_smooth{}, x_to_multiply{}, r_to_smooth{},
+      r_to_restrict{};
+  std::optional<spmv::VectorHalo<Value>> x_to_prolongate{};  // to the finer level
+  std::array<std::optional<spmv::VectorHalo<Value>>, 2> z_to_smooth{};
 
   perfmodel::PhaseTimer timer{};
   LevelReport report{};

@@ -13,7 +13,6 @@
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/modes/chained_work.h"
 #include "spmv/modes/mode.h"
@@ -23,6 +22,7 @@
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/row_set.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -132,7 +132,7 @@ class LevelOperator {
   /// Calls finish(row, Σ_k a_k·x_k) for all rows of the thread, in `mode`. `x`: a halo of this
   /// plan. Thread: every thread of the team, after it wrote its rows of x. Collective.
   template <class Finish>
-  void run(const comm_thread::TeamThread& thread, spmv::Mode mode, LevelHalo<Value>& x,
+  void run(const comm_thread::TeamThread& thread, spmv::Mode mode, spmv::VectorHalo<Value>& x,
            comm_thread::CommThread& comm_thread, perfmodel::PhaseTimer& timer,
            const Finish& finish) const {
     const Pass<Finish> pass(*this, x.entries(), finish);
@@ -149,10 +149,11 @@ class LevelOperator {
   /// halos. `result`: what it sends was among `sent_rows` of hold_back. Thread: as `run`.
   /// Collective; other ranks may call `run` twice.
   template <class Finish, class NextFinish>
-  void run_before(const comm_thread::TeamThread& thread, spmv::Starter starter, LevelHalo<Value>& x,
-                  const Finish& finish, const LevelOperator& next, spmv::Starter next_starter,
-                  LevelHalo<Value>& result, const NextFinish& next_finish,
-                  comm_thread::CommThread& comm_thread, perfmodel::PhaseTimer& timer) const {
+  void run_before(const comm_thread::TeamThread& thread, spmv::Starter starter,
+                  spmv::VectorHalo<Value>& x, const Finish& finish, const LevelOperator& next,
+                  spmv::Starter next_starter, spmv::VectorHalo<Value>& result,
+                  const NextFinish& next_finish, comm_thread::CommThread& comm_thread,
+                  perfmodel::PhaseTimer& timer) const {
     const Pass<Finish> early(*this, x.entries(), finish, Rows::early);
     const Pass<Finish> late(*this, x.entries(), finish, Rows::held_back);
     const Pass<NextFinish> second(next, result.entries(), next_finish);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "solver/levels/run_cycle.h"
 #include "spmv/modes/mode.h"
 
 namespace weft::solver::amg {
@@ -9,10 +10,9 @@ namespace weft::solver::amg {
 /// How a hierarchy is set up and applied.
 struct Settings {
   enum class Precision { in_float, in_double };
-  /// automatic: W where it takes at most an eighth more work, else V. V: one visit of each level.
-  /// W: from the second level on, the next level corrects twice
-  /// unless it is solved directly. Iterations then hardly grow with the number of levels.
-  enum class Form { automatic, v, w };
+  /// automatic: W where it takes at most an eighth more work. With W, a level that is solved
+  /// directly corrects once; iterations hardly grow with the number of levels.
+  using Form = CycleForm;
 
   /// A coupling is strong from this share of the strongest of its row on.
   double strength = 0.25;
@@ -22,7 +22,7 @@ struct Settings {
   std::int64_t direct_rows = 400;
   /// A level moves to fewer ranks where one would have fewer rows than this on average; one of
   /// nodes, where one would have fewer nonzeros than so many rows of a scalar problem have.
-  /// 0: chosen by a model, see Gathering.
+  /// 0: chosen by a model, see collective_rank_count.
   std::int64_t gather_rows = 0;
   /// Of the levels; vectors and products of the method are in double precision in any case.
   Precision precision = Precision::in_float;

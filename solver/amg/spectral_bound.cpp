@@ -10,6 +10,7 @@
 #include "solver/amg/coarsening/page_allocator.h"
 #include "solver/direct/tridiagonal_spectrum.h"
 #include "spmv/problems/random_numbers.h"
+#include "spmv/rows/vector_halo.h"
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::solver::amg {
@@ -117,7 +118,7 @@ class Lanczos {
   const LevelOperator<Value>& off_diagonal_;
   comm_thread::ReproducibleSum sum_;
   PageVector<Value> v_, w_, before_;
-  LevelHalo<Value> halo_;
+  spmv::VectorHalo<Value> halo_;
   perfmodel::PhaseTimer timer_;
 };
 

@@ -19,6 +19,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 
 namespace weft::solver {
 namespace {
@@ -137,7 +138,8 @@ CheckpointHeader read_header(const std::string& path) {
     throw InputError(path + ": cannot be read (" + std::strerror(errno) +
                      "); expected a checkpoint");
   if (!is_read || std::string_view(stored.magic.data(), stored.magic.size()) != magic)
-    throw InputError(path + ": is not a checkpoint; expected a file that --checkpoint has written");
+    throw InputError(path + ": is not a checkpoint; expected a file that " +
+                     comm_thread::option_name("checkpoint") + " has written");
   if (stored.version != version)
     throw InputError(path + ": found version " + std::to_string(stored.version) +
                      " of the format; expected version " + std::to_string(version));

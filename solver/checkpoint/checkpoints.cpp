@@ -59,19 +59,26 @@ Checkpoints::Checkpoints(const comm_thread::Communicator& communicator,
   if (!options_.path.empty()) collective_check_checkpoint_path(communicator_, options_.path);
   if (options_.from.empty()) return;
   source_ = options_.from;
+  collective_read_newest([this](const std::string& path) {
+    state_ = collective_read_checkpoint_header(communicator_, path);
+  });
+  has_state_ = true;
+}
+
+template <class Read>
+void Checkpoints::collective_read_newest(const Read& read) {
   try {
-    state_ = collective_read_checkpoint_header(communicator_, source_);
+    return read(source_);
   } catch (const InputError& error) {
     const std::string older = previous_checkpoint(source_);
     try {
-      state_ = collective_read_checkpoint_header(communicator_, older);
+      read(older);
     } catch (const InputError&) {
       throw error;
     }
     report_.warning = std::string(error.what()) + "; continues from " + older;
     source_ = older;
   }
-  has_state_ = true;
 }
 
 Checkpoints::~Checkpoints() { close(); }
@@ -130,26 +137,15 @@ void Checkpoints::collective_open(PackedRows rows, const comm_thread::ComputeTea
 }
 
 void Checkpoints::collective_read_state(const SolveIdentity& identity) {
-  const auto read = [&](const std::string& path, const CheckpointHeader& header) {
+  collective_read_newest([&](const std::string& path) {
+    const CheckpointHeader header =
+        path == source_ ? state_ : collective_read_checkpoint_header(communicator_, path);
     const std::string found = difference(header.identity, identity);
     if (!found.empty() || header.vector_count != state_.vector_count)
       throw InputError(path + ": " + found);
     collective_read_checkpoint(communicator_, path, header, *rows_, copy_.span());
-  };
-  try {
-    return read(source_, state_);
-  } catch (const InputError& error) {
-    const std::string older = previous_checkpoint(source_);
-    try {
-      const CheckpointHeader header = collective_read_checkpoint_header(communicator_, older);
-      read(older, header);
-      state_ = header;
-    } catch (const InputError&) {
-      throw error;
-    }
-    report_.warning = std::string(error.what()) + "; continues from " + older;
-    source_ = older;
-  }
+    state_ = header;
+  });
 }
 
 Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {

@@ -139,6 +139,9 @@ class Checkpoints {
 
  private:
   void collective_read_state(const SolveIdentity& identity);
+  /// Calls read(file) for the newest checkpoint, and for the one before where that throws.
+  template <class Read>
+  void collective_read_newest(const Read& read);
   double* packed(std::size_t vector) { return copy_.data() + vector * rows_->count(); }
   void wait_for_copy(const comm_thread::TeamThread& thread);
   void begin_to_write(const comm_thread::TeamThread& thread, std::int64_t iteration,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -219,19 +218,16 @@ void collective_compare_remote(const Communicator& communicator, const Distribut
   LocalIndex row = -1;
   double diagonal = 0;  // of `row`
   for (bool has_more = true; has_more;) {
-    std::map<int, std::vector<Entry>> entries;
+    comm_thread::Lists<Entry> entries;
     std::size_t count = 0;
     for (; count < most_entries && rows.find_remote(place); ++place.entry, ++count) {
       if (std::exchange(row, place.row) != place.row) diagonal = rows.diagonal(row);
       const Entry entry = rows.describe(place, diagonal);
       entries[matrix.partition.owner(entry.column)].push_back(entry);
     }
-    std::map<int, comm_thread::Bytes> messages;
-    for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
-    for (const auto& [rank, bytes] :
-         comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-      for (const Entry& entry : comm_thread::from_bytes<Entry>(bytes))
-        rows.compare(entry, cursor, first);
+    for (const auto& [rank, list] :
+         comm_thread::collective_sparse_exchange(communicator, std::move(entries)))
+      for (const Entry& entry : list) rows.compare(entry, cursor, first);
     has_more = communicator.max(std::int64_t{count == most_entries ? 1 : 0}) > 0;
   }
 }

@@ -1,6 +1,7 @@
 #include "solver/choice/decision_table.h"
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace weft::solver {
@@ -189,6 +190,10 @@ constexpr std::array table{
 };
 
 }  // namespace
+
+Candidate unsymmetric_candidate(const std::string& preconditioner) {
+  return {"gmres", preconditioner, "the matrix is not symmetric"};
+}
 
 std::vector<Candidate> candidates(const MatrixTraits& traits, const Available& available) {
   std::vector<Candidate> chosen;

@@ -32,4 +32,7 @@ inline constexpr std::int64_t direct_row_count = 5000;
 /// on each rank by itself.
 std::vector<Candidate> candidates(const MatrixTraits& traits, const Available& available);
 
+/// The method for a matrix that is not symmetric, with a preconditioner that somebody has named.
+Candidate unsymmetric_candidate(const std::string& preconditioner);
+
 }  // namespace weft::solver

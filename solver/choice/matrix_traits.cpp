@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/simd.h"
 #include "solver/choice/entry_distances.h"
@@ -324,8 +325,8 @@ void check_symmetric(const MatrixTraits& traits, const std::string& who,
                      const std::string& instead) {
   if (traits.is_symmetric()) return;
   throw comm_thread::InputError(
-      fmt::format("{} needs a symmetric matrix: {}; expected {}, or --force to run nevertheless",
-                  who, traits.asymmetry->text(), instead));
+      fmt::format("{} needs a symmetric matrix: {}; expected {}, or {} to run nevertheless", who,
+                  traits.asymmetry->text(), instead, comm_thread::option_name("force")));
 }
 
 }  // namespace weft::solver

@@ -68,7 +68,7 @@ struct MatrixTraits {
 /// Thread: the main thread, outside the team.
 MatrixTraits collective_find_traits(const spmv::SparseOperator& op);
 
-/// Refuses a matrix that is not symmetric. `who` needs a symmetric one: "--method cg";
+/// Refuses a matrix that is not symmetric. `who` needs a symmetric one: "method=cg";
 /// `instead`: what does not.
 /// Throws comm_thread::InputError, where all ranks have the same traits on every rank alike.
 void check_symmetric(const MatrixTraits& traits, const std::string& who,

@@ -146,11 +146,19 @@ std::optional<RowScales> collective_find_row_scales(const spmv::SparseOperator& 
       std::clamp(reference + same_scale - least_exponent, 0, exponent_count));
   const bool has_penalties = std::ranges::any_of(penalties.subspan(far), is_there);
   if (scales.spread < most_places && !has_penalties) return std::nullopt;
+  // Sums over rows that are 2^10 apart tell little of the smaller ones. Where rows may be scaled
+  // without their columns, each is; a symmetric matrix keeps the couplings that it was made with.
+  const auto is_far = [&](int exponent) { return std::abs(exponent - reference) >= same_scale; };
+  bool scales_each_row = false;
+  for (int i = 0; i < exponent_count; ++i)
+    if (others[static_cast<std::size_t>(i)] > 0 && is_far(least_exponent + i))
+      scales_each_row = !traits.is_symmetric();
   std::array<std::int64_t, 2> scaled{};  // rows, and those beside the penalties
   for (std::size_t i = 0; i < count; ++i) {
-    const int places = static_cast<int>(scales.weight[i]) - reference;
-    const bool is_zero = scales.weight[i] < least_exponent;
-    const bool is_close = is_zero || std::abs(places) < same_scale;
+    const auto exponent = static_cast<int>(scales.weight[i]);
+    const int places = exponent - reference;
+    const bool is_zero = exponent < least_exponent;
+    const bool is_close = is_zero || (scales_each_row ? places == 0 : !is_far(exponent));
     // An even exponent of a symmetric matrix has a root.
     const int half = is_close ? 0 : places / 2;
     const int whole = is_close ? 0 : places;

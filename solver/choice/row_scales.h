@@ -17,7 +17,8 @@ namespace weft::solver {
 /// The scale of a row of a symmetric matrix is |a_ii|, or the largest magnitude of the row where
 /// the diagonal entry is less than 2⁻²⁰ of that, else always the latter. Rows within 2¹⁰ of the
 /// median of the rows that are no penalties count as of the same scale, so that weights of most
-/// rows are 1. All factors are powers of two and lose no bit of what they scale.
+/// rows are 1; but where other rows of an unsymmetric matrix are farther away, each row is scaled
+/// to the median. All factors are powers of two and lose no bit of what they scale.
 struct RowScales {
   int spread =
       0;  // binary places between the largest and the smallest scale of a row that is not 0

@@ -19,9 +19,9 @@ using spmv::BinnedSum;
 Bicgstab::Bicgstab(spmv::LinearOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       norm_(room_above_norm * op.collective_norm() * preconditioner_norm()),
-      direction_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
-      stabilizer_(op.communicator(), op.comm_thread(), op.team().thread_count(), 3),
-      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 2),
+      direction_(collective_make_sum(3)),
+      stabilizer_(collective_make_sum(3)),
+      residual_(collective_make_sum(2)),
       p_hat_(collective_make_operand()),
       r_hat_(collective_make_operand()) {
   for (Array* const array : {&shadow_, &v_, &t_, &other_x_}) *array = make_array();
@@ -40,9 +40,9 @@ void Bicgstab::collective_precondition(const TeamThread& thread, const double* f
   scale(thread, to);
 }
 
-void Bicgstab::collective_begin(const TeamThread& thread, std::span<const double> b,
+void Bicgstab::collective_begin(const TeamThread& thread, const Solve& solve,
                                 const double* product) {
-  subtract(thread, b, product, r());
+  subtract(thread, solve.b, product, r());
   fill_zero(thread, {p(), v_.data()});
   thread.barrier();
 }
@@ -58,8 +58,7 @@ Bicgstab::State Bicgstab::collective_start(const TeamThread& thread, double boun
     BinnedSum again = square;  // r̂·r
     flush(residual_, thread, {&square, &again});
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  residual_.collective_reduce(thread);
+  collective_reduce(thread, residual_);
   const double norm = std::sqrt(residual_.result(0));
   return {.r = norm, .shadow = norm, .rho = residual_.result(0)};
 }
@@ -82,7 +81,7 @@ double Bicgstab::collective_first_half(const TeamThread& thread, State& state) {
         });
     collective_precondition(thread, p(), p_hat_->values());
   }
-  op().apply(thread, options().mode, *p_hat_, v_.data(), timer_, {});
+  collective_multiply(thread, *p_hat_, v_.data());
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     thread.barrier();
@@ -95,8 +94,7 @@ double Bicgstab::collective_first_half(const TeamThread& thread, State& state) {
     });
     flush(direction_, thread, {&shadow_dot_v, &v_square, &p_square});
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  direction_.collective_reduce(thread);
+  collective_reduce(thread, direction_);
   state.v = std::sqrt(direction_.result(1));
   state.p = std::sqrt(direction_.result(2));
   return direction_.result(0);
@@ -117,7 +115,7 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
     });
     collective_precondition(thread, r(), r_hat_->values());
   }
-  op().apply(thread, options().mode, *r_hat_, t_.data(), timer_, {});
+  collective_multiply(thread, *r_hat_, t_.data());
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     thread.barrier();
@@ -130,10 +128,7 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
     });
     flush(stabilizer_, thread, {&t_dot_s, &t_square, &s_square});
   }
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::reduction);
-    stabilizer_.collective_reduce(thread);
-  }
+  collective_reduce(thread, stabilizer_);
   const double t = std::sqrt(stabilizer_.result(1));
   const double s = std::sqrt(stabilizer_.result(2));
   // Sums drop what is far below their bounds: t or s may be 0 where the vectors are not.
@@ -152,8 +147,7 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
     });
     flush(residual_, thread, {&r_square, &shadow_dot_r});
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  residual_.collective_reduce(thread);
+  collective_reduce(thread, residual_);
   const double rho = residual_.result(1);
   state.r = std::sqrt(residual_.result(0));
   state.beta = state.omega == 0 ? 0 : rho / state.rho * (alpha / state.omega);
@@ -170,39 +164,38 @@ bool Bicgstab::collective_step(const TeamThread& thread, LeastIterate& iterates,
   return true;
 }
 
-void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
-                                  double& first_norm, SolveReport& report) {
+void Bicgstab::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  SolveReport& report = solve.report;
   State state;
   double before = 0;
   double start_iteration = 0;
   const auto carry = [&](Carry direction) {
-    collective_carry(thread, direction, first_norm, report,
-                     {&bound, &before, &start_iteration, &state.r, &state.shadow, &state.rho,
+    collective_carry(thread, direction, solve,
+                     {&solve.bound, &before, &start_iteration, &state.r, &state.shadow, &state.rho,
                       &state.p, &state.v, &state.beta, &state.omega},
-                     {x_.data(), p(), r(), v_.data(), shadow_.data()});
+                     carried());
   };
   bool is_restored = is_continued();
   if (is_restored)
     carry(Carry::restore);
   else
-    state = collective_start(thread, bound);
-  if (first_norm < 0) {
-    first_norm = state.r;
-    report = start_report(state.r * state.r, bound);
+    state = collective_start(thread, solve.bound);
+  if (!solve.rule.has_first_norm()) {
+    solve.know_first_norm(state.r);
     if (report.status != SolveStatus::not_converged) return;
   }
   LeastIterate iterates(x_.data(), other_x_.data(), state.r);
   std::int64_t last_start =
       is_restored ? static_cast<std::int64_t>(start_iteration) : report.iterations;
-  while (report.status == SolveStatus::not_converged &&
-         report.iterations < options().stop.max_iterations) {
+  while (solve.goes_on()) {
     bool is_done = true;
     if (!std::exchange(is_restored, false)) {
       before = state.r;
       is_done = collective_step(thread, iterates, state);
       if (is_done) {
         ++report.iterations;
-        note(thread, state.r, first_norm, report);
+        note(thread, state.r, solve);
         start_iteration = static_cast<double>(last_start);
         if (is_checkpoint_due(report)) {
           settle(thread, iterates, other_x_.data());
@@ -225,13 +218,13 @@ void Bicgstab::collective_iterate(const TeamThread& thread, std::span<const doub
     ++report.restarts;
     last_start = report.iterations;
     settle(thread, iterates, other_x_.data());
-    collective_begin_again(thread, b);
-    state = collective_start(thread, std::max(bound, state.r * state.r));
+    collective_begin_again(thread, solve);
+    state = collective_start(thread, std::max(solve.bound, state.r * state.r));
     iterates.set_norm(state.r);
   }
   if (!std::isfinite(state.r) && report.status != SolveStatus::diverged)
     break_down(report, "the residual left the range of double; gmres cannot diverge");
-  settle_at_end(thread, iterates, other_x_.data(), first_norm, report);
+  settle_at_end(thread, iterates, other_x_.data(), solve);
 }
 
 }  // namespace weft::solver

@@ -2,7 +2,8 @@
 
 #include <limits>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/least_iterate.h"
@@ -25,12 +26,22 @@ namespace weft::solver {
 /// Source: van der Vorst 1992, "Bi-CGSTAB".
 class Bicgstab final : public KrylovMethod {
  public:
+  static constexpr MethodFacts facts{
+      .name = "bicgstab",
+      .summary = "for any matrix, with few vectors; may stagnate where gmres does not",
+      .reductions = 3,
+      .products = 2,
+      .arrays = {7, 9, 9},
+      .carried = {5, 5, 5},
+      .vector_bytes = {184, 232, 232},
+      .flops = {28, 30, 28},
+      .flops_per_nonzero = 4};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   /// A cosine below this is rounding.
   static constexpr double least_cosine = 8 * std::numeric_limits<double>::epsilon();
 
   Bicgstab(spmv::LinearOperator& op, Options options);
-
-  double vector_bytes() const override { return is_identity() ? 184 : 232; }
 
  private:
   /// Scalars that are known between two steps; every thread has the same.
@@ -45,11 +56,12 @@ class Bicgstab final : public KrylovMethod {
   };
 
   Spare spare() override { return {p_hat_.get(), v_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"bicgstab", 5}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::vector<double*> carried() override {
+    return {x_.data(), p(), r(), v_.data(), shadow_.data()};
+  }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   bool collective_step(const comm_thread::TeamThread& thread, LeastIterate& iterates, State& state);
   double collective_first_half(const comm_thread::TeamThread& thread, State& state);

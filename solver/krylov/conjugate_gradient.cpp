@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
+
+#include "spmv/sums/block_dot.h"
 
 namespace weft::solver {
 
@@ -15,11 +18,20 @@ using spmv::CloseSum;
 ConjugateGradient::ConjugateGradient(spmv::LinearOperator& op, Options options)
     : TextbookCg(op, std::move(options)),
       norm_(op.collective_norm()),
-      curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), general() ? 3 : 2),
+      curvature_(collective_make_sum(1)),
+      residual_(collective_make_sum(residual_sums())),
       p_(collective_make_operand()) {
   r_ = make_array();
   q_ = make_array();
+}
+
+ConjugateGradient::ConjugateGradient(spmv::SparseOperator& op, Options options, int width)
+    : TextbookCg(op, std::move(options), width),
+      norm_(op.collective_norm()),
+      curvature_(collective_make_sum(width)),
+      residual_(collective_make_sum(residual_sums() * width)),
+      block_(std::in_place, op, width, start_of(1)) {
+  for (Array* const array : {&r_, &q_, &columns_of_p_}) *array = make_array();
 }
 
 bool ConjugateGradient::collective_take_new_values() {
@@ -28,132 +40,190 @@ bool ConjugateGradient::collective_take_new_values() {
   return true;
 }
 
-void ConjugateGradient::collective_begin(const TeamThread& thread, std::span<const double> b,
-                                         const double* product) {
-  subtract(thread, b, product, r_.data());
-  fill_zero(thread, {p_->values(), q_.data()});
+void ConjugateGradient::collective_multiply_solutions(const TeamThread& thread,
+                                                      perfmodel::PhaseTimer& timer) {
+  if (!block_) return TextbookCg::collective_multiply_solutions(thread, timer);
+  for_each_segment(thread,
+                   [&](std::size_t i, std::int64_t count) { block_->take(x_.data(), i, count); });
+  block_->collective_multiply(thread, options().mode, q_.data(), timer, [](auto, auto) {});
   thread.barrier();
 }
 
-/// The sums of a fused pass over all ranks.
-TextbookCg::Norms ConjugateGradient::collective_norms(const TeamThread& thread,
-                                                      ResidualSums& sums) {
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  sums.r_dot_r.flush(residual_.part(thread.index, 0));
-  if (!is_identity()) sums.r_dot_z.flush(residual_.part(thread.index, 1));
-  residual_.collective_reduce(thread);
-  std::array<double, 2> values{residual_.result(0), residual_.result(1)};
-  const double* const inverse = inverse_diagonal(0);
-  fitted_.collective_fit(thread, values, [&](std::size_t sum, std::size_t i) {
-    return r_[i] * (sum == sum_rr ? r_[i] : inverse[i] * r_[i]);
-  });
-  return {.r = std::sqrt(values[0]), .r_dot_z = is_identity() ? values[0] : values[1]};
+void ConjugateGradient::collective_begin(const TeamThread& thread, const Solve& solve,
+                                         const double* product) {
+  const std::size_t start = start_of(solve.column);
+  subtract(thread, solve.b, product, r_.data() + start);
+  fill_zero(thread, {p(solve.column), q_.data() + start});
+  thread.barrier();
 }
 
-/// The sums of a fused pass, for a residual whose square was `square`.
-ResidualSums ConjugateGradient::next_sums(const TeamThread& thread, double square) {
-  const double r_bound = fitted_.next<CloseSum>(thread, sum_rr, square);
-  if (is_identity() || general()) return {r_bound, 0};
-  return {r_bound, fitted_.next<CloseSum>(thread, sum_rz, preconditioner_norm() * square)};
+/// Passes over the residuals, pass(column, first element, count, sums), then M where it is general,
+/// and the sums over all ranks.
+template <class Pass>
+void ConjugateGradient::collective_sum_residuals(const TeamThread& thread, Columns columns,
+                                                 const Pass& pass) {
+  std::array<bool, Preconditioner::most_vectors> is_known{};
+  bool is_reducing = false;
+  for_each_running(columns, [&](Column& column) {
+    const double square = column.square();
+    FittedSums& fit = fitted(column);
+    const double r_bound = fit.next<CloseSum>(thread, sum_rr, square);
+    const bool is_apart = is_identity() || general();  // r·z
+    ResidualSums sums(
+        r_bound, is_apart ? 0 : fit.next<CloseSum>(thread, sum_rz, preconditioner_norm() * square));
+    {
+      const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+      for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+        pass(column, start_of(column.number) + i, inverse_diagonal(i), count, sums);
+      });
+    }
+    auto& known = is_known[static_cast<std::size_t>(column.number)];
+    if (general()) {
+      known = !collective_precondition(thread, column, sums);
+    } else {
+      sums.r_dot_r.flush(part(thread, column, sum_rr));
+      if (!is_identity()) sums.r_dot_z.flush(part(thread, column, sum_rz));
+    }
+    is_reducing = is_reducing || !known;
+  });
+  if (!is_reducing) return;
+  collective_reduce(thread, residual_);
+  for_each_running(columns, [&](Column& column) {
+    if (!is_known[static_cast<std::size_t>(column.number)]) collective_find_norms(thread, column);
+  });
 }
 
 /// ‖r‖ alone.
-double ConjugateGradient::collective_residual_norm(const TeamThread& thread,
+double ConjugateGradient::collective_residual_norm(const TeamThread& thread, Column& column,
                                                    const CloseSum& r_dot_r) {
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   CloseSum sum = r_dot_r;
   sum.flush(extra_sum().part(thread.index));
   extra_sum().collective_reduce(thread);
-  return std::sqrt(fitted_.collective_fit_one(thread, sum_rr, extra_sum().result(),
-                                              [this](std::size_t i) { return r_[i] * r_[i]; }));
+  const double* const r = r_.data() + start_of(column.number);
+  return std::sqrt(fitted(column).collective_fit_one(thread, sum_rr, extra_sum().result(),
+                                                     [=](std::size_t i) { return r[i] * r[i]; }));
 }
 
-/// z = M·r for a general M, after all threads have written r, and r·z. `sums`: those of r;
-/// `square_bound`: of r·r. Without z where ‖r‖ is below `looked_for`.
-TextbookCg::Norms ConjugateGradient::collective_precondition(const TeamThread& thread,
-                                                             ResidualSums& sums,
-                                                             double square_bound,
-                                                             double looked_for) {
-  if (looked_for > 0) {
-    const double norm = collective_residual_norm(thread, sums.r_dot_r);
-    if (norm < looked_for) return {.r = norm};
+/// z = M·r for a general M, after all threads have written r, and its sums. `sums`: those of r.
+/// False where ‖r‖ is below the norm that is looked for, and known without z.
+bool ConjugateGradient::collective_precondition(const TeamThread& thread, Column& column,
+                                                ResidualSums& sums) {
+  if (column.looked_for > 0) {
+    const double norm = collective_residual_norm(thread, column, sums.r_dot_r);
+    column.next = {.r = norm};
+    if (norm < column.looked_for) return false;
   }
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    thread.barrier();
-    general()->apply(thread, r_.data(), z());
-    const double inverse = preconditioner_norm();
-    const double q_estimate = needs_z_dot_q() ? norm_ * inverse * inverse * square_bound : 0;
-    BinnedSum r_dot_z(fitted_.next<BinnedSum>(thread, sum_rz, inverse * square_bound));
-    BinnedSum z_dot_q(fitted_.next<BinnedSum>(thread, sum_zq, q_estimate));
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      add_product(r_.data() + i, z() + i, count, r_dot_z);
-      if (needs_z_dot_q()) add_product(z() + i, q_.data() + i, count, z_dot_q);
-    });
-    sums.r_dot_r.flush(residual_.part(thread.index, sum_rr));
-    r_dot_z.flush(residual_.part(thread.index, sum_rz));
-    z_dot_q.flush(residual_.part(thread.index, sum_zq));
-  }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  residual_.collective_reduce(thread);
-  std::array<double, 3> values{residual_.result(0), residual_.result(1), residual_.result(2)};
-  fitted_.collective_fit(thread, values, [&, z = z()](std::size_t sum, std::size_t i) {
-    return sum == sum_zq ? z[i] * q_[i] : r_[i] * (sum == sum_rr ? r_[i] : z[i]);
-  });
-  return {.r = std::sqrt(values[0]), .r_dot_z = values[1], .z_dot_q = values[2]};
-}
-
-TextbookCg::Norms ConjugateGradient::collective_start(const TeamThread& thread, double bound) {
-  ResidualSums sums = next_sums(thread, bound);
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      start_residual(r_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
-    });
-  }
-  return general() ? collective_precondition(thread, sums, bound, 0)
-                   : collective_norms(thread, sums);
-}
-
-double ConjugateGradient::collective_advance(const TeamThread& thread, const Step& last,
-                                             const Norms& norms) {
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    double* const p = p_->values();
-    const double* const z = general() ? this->z() : r_.data();
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_solution_and_direction(last.alpha, last.beta, z + i, inverse_diagonal(i),
-                                    x_.data() + i, p + i, count);
-    });
-  }
-  const double estimate = op().sums_without_bound() ? 0 : norm_ * norms.p * norms.p;
-  op().apply(thread, options().mode, *p_, q_.data(), timer_,
-             {&curvature_.part(thread.index), fitted_.next<CloseSum>(thread, sum_pq, estimate)});
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  curvature_.collective_reduce(thread);
-  return fitted_.collective_fit_one(thread, sum_pq, curvature_.result(),
-                                    [&, p = p_->values()](std::size_t i) { return p[i] * q_[i]; });
-}
-
-TextbookCg::Norms ConjugateGradient::collective_update_residual(const TeamThread& thread,
-                                                                double alpha, const Norms& norms) {
-  const double bound = norms.r * norms.r;
-  ResidualSums sums = next_sums(thread, bound);
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_residual(alpha, q_.data() + i, inverse_diagonal(i), r_.data() + i, count, sums);
-    });
-  }
-  return general() ? collective_precondition(thread, sums, bound, norms.looked_for)
-                   : collective_norms(thread, sums);
-}
-
-void ConjugateGradient::finish(const TeamThread& thread, double alpha) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-  const double* const p = p_->values();
+  const std::size_t start = start_of(column.number);
+  const double* const r = r_.data() + start;
+  const double* const q = q_.data() + start;
+  double* const z = this->z(column.number);
+  thread.barrier();
+  general()->apply_to(thread, column.number, r, z);
+  const double inverse = preconditioner_norm();
+  const double square = column.square();
+  const double q_estimate = needs_z_dot_q() ? norm_ * inverse * inverse * square : 0;
+  FittedSums& fit = fitted(column);
+  BinnedSum r_dot_z(fit.next<BinnedSum>(thread, sum_rz, inverse * square));
+  BinnedSum z_dot_q(fit.next<BinnedSum>(thread, sum_zq, q_estimate));
   for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    update_solution(alpha, p + i, x_.data() + i, count);
+    add_product(r + i, z + i, count, r_dot_z);
+    if (needs_z_dot_q()) add_product(z + i, q + i, count, z_dot_q);
+  });
+  sums.r_dot_r.flush(part(thread, column, sum_rr));
+  r_dot_z.flush(part(thread, column, sum_rz));
+  z_dot_q.flush(part(thread, column, sum_zq));
+  return true;
+}
+
+/// `next` from the reduced sums.
+void ConjugateGradient::collective_find_norms(const TeamThread& thread, Column& column) {
+  std::array<double, 3> room{};
+  const std::span<double> values = std::span(room).first(static_cast<std::size_t>(residual_sums()));
+  for (int sum = 0; sum < residual_sums(); ++sum)
+    values[static_cast<std::size_t>(sum)] = residual_.result(column.number * residual_sums() + sum);
+  const std::size_t start = start_of(column.number);
+  const double* const r = r_.data() + start;
+  const double* const q = q_.data() + start;
+  const double* const z = this->z(column.number);
+  const double* const inverse = inverse_diagonal(0);
+  fitted(column).collective_fit(thread, values, [=](std::size_t sum, std::size_t i) {
+    if (sum == sum_rr) return r[i] * r[i];
+    if (inverse) return r[i] * (inverse[i] * r[i]);
+    return z[i] * (sum == sum_rz ? r[i] : q[i]);
+  });
+  column.next = {.r = std::sqrt(values[sum_rr]),
+                 .r_dot_z = values[is_identity() ? sum_rr : sum_rz],
+                 .z_dot_q = room[sum_zq]};
+}
+
+void ConjugateGradient::collective_start(const TeamThread& thread, Columns columns) {
+  collective_sum_residuals(thread, columns,
+                           [this](const Column&, std::size_t i, const double* inverse,
+                                  std::int64_t count, ResidualSums& sums) {
+                             start_residual(r_.data() + i, inverse, r_.data() + i, count, sums);
+                           });
+}
+
+void ConjugateGradient::collective_update_residual(const TeamThread& thread, Columns columns) {
+  collective_sum_residuals(thread, columns,
+                           [this](const Column& column, std::size_t i, const double* inverse,
+                                  std::int64_t count, ResidualSums& sums) {
+                             update_residual(column.alpha, q_.data() + i, inverse, r_.data() + i,
+                                             count, sums);
+                           });
+}
+
+/// q = A·p and the parts of p·q.
+void ConjugateGradient::collective_multiply_directions(const TeamThread& thread, Columns columns) {
+  if (block_)
+    return block_->collective_multiply(
+        thread, options().mode, q_.data(), timer_,
+        [&](spmv::LocalIndex first, spmv::LocalIndex count) {
+          for_each_running(columns, [&](const Column& column) {
+            curvature_.part(thread.index, column.number)
+                .add(spmv::block_dot(p(column.number) + first,
+                                     q_.data() + start_of(column.number) + first, count));
+          });
+        });
+  Column& column = columns.front();
+  const double estimate = op().sums_without_bound() ? 0 : norm_ * column.norms.p * column.norms.p;
+  collective_multiply(
+      thread, *p_, q_.data(),
+      {&curvature_.part(thread.index), fitted(column).next<CloseSum>(thread, sum_pq, estimate)});
+}
+
+void ConjugateGradient::collective_advance(const TeamThread& thread, Columns columns) {
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      for_each_running(columns, [&](const Column& column) {
+        const std::size_t first = start_of(column.number) + i;
+        const double* const z = general() ? this->z(column.number) + i : r_.data() + first;
+        update_solution_and_direction(column.alpha, column.beta, z, inverse_diagonal(i),
+                                      x_.data() + first, p(column.number) + i, count);
+      });
+      if (block_) block_->take(columns_of_p_.data(), i, count);
+    });
+  }
+  collective_multiply_directions(thread, columns);
+  collective_reduce(thread, curvature_);
+  for_each_running(columns, [&](Column& column) {
+    column.curvature = fitted(column).collective_fit_one(
+        thread, sum_pq, curvature_.result(column.number),
+        [p = p(column.number), q = q_.data() + start_of(column.number)](std::size_t i) {
+          return p[i] * q[i];
+        });
+  });
+}
+
+void ConjugateGradient::finish(const TeamThread& thread, const Column& column) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  const double* const p = this->p(column.number);
+  double* const x = x_.data() + start_of(column.number);
+  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+    update_solution(column.alpha, p + i, x + i, count);
   });
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "solver/krylov/block_operand.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/krylov/textbook_cg.h"
 
@@ -23,49 +25,73 @@ namespace weft::solver {
 /// stored; with a general M it is, which takes 96 besides M, in the memory of q, which nobody needs
 /// by then. M is not applied to a residual that is small enough: near the end r·r is reduced
 /// before. On grids TwoPassCg needs 64.
+///
+/// For 2, 4 or 8 right-hand sides at once, products read the matrix once for all, one message
+/// carries the halos of all, and one reduction their sums. Each solution has the iterations and the
+/// bits that it has alone.
 class ConjugateGradient : public TextbookCg {
  public:
+  static constexpr MethodFacts facts{.name = "cg",
+                                     .summary = "textbook conjugate gradients",
+                                     .reductions = 2,
+                                     .products = 1,
+                                     .arrays = {4, 4, 4},
+                                     .carried = {3, 3, 4},
+                                     .vector_bytes = {88, 104, 96},
+                                     .flops = {10, 12, 10},
+                                     .needs_symmetric_matrix = true,
+                                     .needs_symmetric_preconditioner = true,
+                                     .is_cg_variant = true,
+                                     .has_blocks = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   ConjugateGradient(spmv::LinearOperator& op, Options options);
+  /// `width`: 2, 4 or 8 right-hand sides at once.
+  ConjugateGradient(spmv::SparseOperator& op, Options options, int width);
 
   /// True with a general preconditioner only. New vectors, whose pages nobody has touched, took a
   /// fifth of the time that amg takes for new values.
   bool collective_take_new_values() override;
 
-  double vector_bytes() const override { return general() ? 96 : is_identity() ? 88 : 104; }
-
  private:
   Spare spare() override { return {p_.get(), q_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_multiply_solutions(const comm_thread::TeamThread& thread,
+                                     perfmodel::PhaseTimer& timer) override;
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override {
-    return {needs_z_dot_q() && general() ? "fcg" : "cg", general() ? 4U : 3U};
+  std::vector<double*> carried() override {
+    return {x_.data(), p(), r_.data(), general() ? z() : nullptr};
   }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override {
-    collective_carry(thread, direction, first_norm, report, scalars,
-                     {x_.data(), p_->values(), r_.data(), general() ? z() : nullptr});
-  }
-  Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
-  double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
-                            const Norms& norms) override;
-  Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,
-                                   const Norms& norms) override;
-  void finish(const comm_thread::TeamThread& thread, double alpha) override;
+  void collective_start(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_update_residual(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_advance(const comm_thread::TeamThread& thread, Columns columns) override;
+  void finish(const comm_thread::TeamThread& thread, const Column& column) override;
   /// True if `beta` uses z·q.
   virtual bool needs_z_dot_q() const { return false; }
-  double* z() { return z_.size() > 0 ? z_.data() : q_.data(); }
-  ResidualSums next_sums(const comm_thread::TeamThread& thread, double square);
-  Norms collective_norms(const comm_thread::TeamThread& thread, ResidualSums& sums);
-  double collective_residual_norm(const comm_thread::TeamThread& thread,
+  double* p(int column = 0) { return p_ ? p_->values() : columns_of_p_.data() + start_of(column); }
+  double* z(int column = 0) { return (z_.size() > 0 ? z_.data() : q_.data()) + start_of(column); }
+  /// Sums of a column that are reduced together.
+  int residual_sums() const { return general() ? 3 : 2; }
+  comm_thread::ExactAccumulator& part(const comm_thread::TeamThread& thread, const Column& column,
+                                      int sum) {
+    return residual_.part(thread.index, column.number * residual_sums() + sum);
+  }
+  template <class Pass>
+  void collective_sum_residuals(const comm_thread::TeamThread& thread, Columns columns,
+                                const Pass& pass);
+  bool collective_precondition(const comm_thread::TeamThread& thread, Column& column,
+                               ResidualSums& sums);
+  double collective_residual_norm(const comm_thread::TeamThread& thread, Column& column,
                                   const spmv::CloseSum& r_dot_r);
-  Norms collective_precondition(const comm_thread::TeamThread& thread, ResidualSums& sums,
-                                double square_bound, double looked_for);
+  void collective_find_norms(const comm_thread::TeamThread& thread, Column& column);
+  void collective_multiply_directions(const comm_thread::TeamThread& thread, Columns columns);
 
   double norm_;  // upper bound of ‖A‖
-  comm_thread::ReproducibleSum curvature_;  // p·A·p
-  comm_thread::ReproducibleSum residual_;  // r·r, r·z, z·q
-  std::unique_ptr<spmv::Operand> p_;
+  comm_thread::ReproducibleSum curvature_;  // [width] p·A·p
+  comm_thread::ReproducibleSum residual_;  // [width] of r·r, r·z, with a general M z·q
+  std::unique_ptr<spmv::Operand> p_;  // of one right-hand side
+  std::optional<BlockOperand> block_;  // of several
+  Array columns_of_p_;
   Array r_;
   Array q_;
 

@@ -48,6 +48,15 @@ class FittedSums {
     return mine(thread).bounds[static_cast<std::size_t>(sum)];
   }
 
+  /// Adds what a checkpoint takes of the first `count` sums; the estimate of r·r learns nothing.
+  void append_carried(const comm_thread::TeamThread& thread, int count,
+                      std::vector<double*>& scalars) {
+    for (int sum = 1; sum < count; ++sum) {
+      scalars.push_back(&bound(thread, sum).excess());
+      scalars.push_back(&bound(thread, sum).cancelled());
+    }
+  }
+
   /// Makes those of `values` again that do not fit, sums of term(number, element) over all
   /// elements, which no thread writes meanwhile. True if r·r exceeded its bound. Collective.
   template <class Term>

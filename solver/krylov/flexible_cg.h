@@ -12,6 +12,21 @@ namespace weft::solver {
 /// ConjugateGradient. Source: Notay 2000, "Flexible conjugate gradients", FCG(1).
 class FlexibleCg final : public ConjugateGradient {
  public:
+  static constexpr MethodFacts facts{
+      .name = "fcg",
+      .summary = "flexible, for preconditioners that are not symmetric",
+      .reductions = 2,
+      .products = 1,
+      .arrays = {4, 4, 5},
+      .carried = {3, 3, 4},
+      .vector_bytes = {88, 104, 96},
+      .flops = {10, 12, 10},
+      .needs_symmetric_matrix = true};
+  static MethodNeeds needs(const MethodUse& use) {
+    return use.is_general() ? facts.needs(use) : ConjugateGradient::facts.needs(use);
+  }
+  MethodNeeds needs() const override { return needs(use()); }
+
   FlexibleCg(spmv::LinearOperator& op, Options options)
       : ConjugateGradient(op, std::move(options)) {
     if (general()) z_ = make_array();
@@ -19,9 +34,9 @@ class FlexibleCg final : public ConjugateGradient {
 
  private:
   bool needs_z_dot_q() const override { return true; }
-  double beta(double alpha, const Norms& last, const Norms& next) const override {
-    return general() ? -alpha * next.z_dot_q / last.r_dot_z
-                     : ConjugateGradient::beta(alpha, last, next);
+  double beta(const Column& column) const override {
+    return general() ? -column.alpha * column.next.z_dot_q / column.norms.r_dot_z
+                     : ConjugateGradient::beta(column);
   }
 };
 

@@ -20,15 +20,26 @@ namespace weft::solver {
 /// Source: Saad 1993, "A flexible inner-outer preconditioned GMRES algorithm".
 class FlexibleGmres final : public Gmres {
  public:
+  static constexpr MethodFacts facts{
+      .name = "fgmres",
+      .summary = "gmres that lets the preconditioner change in every iteration",
+      .reductions = 2,
+      .products = 1,
+      .has_restart = true};
+  static MethodNeeds needs(const MethodUse& use) {
+    MethodNeeds needs = needs_of(facts.name, use);
+    needs.arrays += use.restart;  // Z
+    needs.vector_bytes += 24;
+    return needs;
+  }
+  MethodNeeds needs() const override { return needs(use()); }
+
   /// As Gmres.
   FlexibleGmres(spmv::LinearOperator& op, const Options& options) : Gmres(op, options) {
     for (int i = 0; i < this->options().restart; ++i) directions_.push_back(make_array());
   }
 
-  double vector_bytes() const override { return Gmres::vector_bytes() + 24; }
-
  private:
-  std::string name() const override { return "fgmres"; }
   void collective_precondition(const comm_thread::TeamThread& thread, std::size_t k) override {
     Gmres::collective_precondition(thread, k);
     copy(thread, z(), directions_[k].data());

@@ -87,11 +87,31 @@ void update_solution(double alpha, const double* p, double* x, std::int64_t coun
   });
 }
 
-void add_product(const double* a, const double* b, std::int64_t count, BinnedSum& sum) {
+template <class Sum>
+void add_product(const double* a, const double* b, std::int64_t count, Sum& sum) {
   spmv::add_terms(sum, count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
     return load<Value>(a + i) * load<Value>(b + i);
   });
 }
+template void add_product(const double*, const double*, std::int64_t, BinnedSum&);
+template void add_product(const double*, const double*, std::int64_t, CloseSum&);
+
+template <class Sum>
+void add_scaled_product(const double* d, const double* a, const double* e, const double* b,
+                        std::int64_t count, Sum& sum) {
+  if (!d && !e) return add_product(a, b, count, sum);
+  spmv::add_terms(sum, count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    auto left = load<Value>(a + i);
+    auto right = load<Value>(b + i);
+    if (d) left = load<Value>(d + i) * left;
+    if (e) right = load<Value>(e + i) * right;
+    return left * right;
+  });
+}
+template void add_scaled_product(const double*, const double*, const double*, const double*,
+                                 std::int64_t, BinnedSum&);
+template void add_scaled_product(const double*, const double*, const double*, const double*,
+                                 std::int64_t, CloseSum&);
 
 void add_square(const double* a, std::int64_t count, BinnedSum& sum) {
   spmv::add_terms(sum, count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {

@@ -38,8 +38,14 @@ void update_solution_and_direction(double alpha, double beta, const double* r,
 /// x += alpha·p: the last step. Reads x, p, writes x.
 void update_solution(double alpha, const double* p, double* x, std::int64_t count);
 
-/// Adds a·b.
-void add_product(const double* a, const double* b, std::int64_t count, spmv::BinnedSum& sum);
+/// Adds a·b. `Sum`: BinnedSum, CloseSum.
+template <class Sum>
+void add_product(const double* a, const double* b, std::int64_t count, Sum& sum);
+
+/// Adds (D·a)·(E·b), with D or E or both left out where they are null.
+template <class Sum>
+void add_scaled_product(const double* d, const double* a, const double* e, const double* b,
+                        std::int64_t count, Sum& sum);
 
 /// Adds a·a, and (a - b)·(a - b).
 void add_square(const double* a, std::int64_t count, spmv::BinnedSum& sum);

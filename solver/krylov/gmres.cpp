@@ -46,8 +46,7 @@ Gmres::ThreadState::ThreadState(std::size_t restart)
 Gmres::Gmres(spmv::LinearOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(),
-            this->options().restart + 1),
+      sums_(collective_make_sum(this->options().restart + 1)),
       states_(static_cast<std::size_t>(op.team().thread_count()),
               ThreadState(static_cast<std::size_t>(this->options().restart))),
       z_(collective_make_operand()) {
@@ -56,9 +55,15 @@ Gmres::Gmres(spmv::LinearOperator& op, Options options)
 }
 
 /// V: 3·8 bytes a column; w: 40, M: 24, A: 24; and at the end of a cycle V once more and about 100.
-double Gmres::vector_bytes() const {
-  const double restart = options().restart;
-  return 24 * (restart + 1) / 2 + 96 + 100 / restart;
+/// Flops: 8 for each of (m + 1)/2 columns, with Gram-Schmidt twice.
+MethodNeeds Gmres::needs_of(const std::string& name, const MethodUse& use) {
+  const double restart = use.restart;
+  return {.state = name + "(" + std::to_string(use.restart) + ")",
+          .arrays = restart + 3,  // V, z and x
+          .carried = 1,
+          .vector_bytes = 24 * (restart + 1) / 2 + 96 + 100 / restart,
+          .flops_per_row = 4 * (restart + 1) + (use.is_diagonal() ? 8 : 7),
+          .flops_per_nonzero = facts.flops_per_nonzero};
 }
 
 /// z = M·v.
@@ -102,8 +107,7 @@ void Gmres::collective_sum(const TeamThread& thread, std::size_t count, const Wo
     for (std::size_t i = 0; i < count; ++i)
       state(thread).sums[i].flush(sums_.part(thread.index, static_cast<int>(i)));
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  sums_.collective_reduce(thread);
+  collective_reduce(thread, sums_);
 }
 
 double Gmres::collective_square_of(const TeamThread& thread, const Array& v, double bound) {
@@ -163,26 +167,22 @@ bool Gmres::collective_orthogonalise(const TeamThread& thread, std::size_t k) {
 
 /// Iterates from the residual in basis_[0], whose norm is `norm`, until the space is full, or the
 /// residual small, or nothing new is found. Leaves y in the state.
-void Gmres::collective_cycle(const TeamThread& thread, double norm, double& first_norm,
-                             SolveReport& report) {
+void Gmres::collective_cycle(const TeamThread& thread, double norm, Solve& solve) {
   ThreadState& own = state(thread);
-  SolveReport start;  // of what a checkpoint takes
-  if (options().checkpoints) start = report;
+  SolveReport& report = solve.report;
+  Solve start = solve;  // what a checkpoint takes
   report.restarts += report.iterations > 0;
   own.projected.start(norm);
   for_each_element(thread, [&](std::size_t i) { basis_[0][i] /= norm; });
-  for (std::size_t k = 1; k < basis_.size() && report.status == SolveStatus::not_converged &&
-                          report.iterations < options().stop.max_iterations;
-       ++k) {
+  for (std::size_t k = 1; k < basis_.size() && solve.goes_on(); ++k) {
     collective_precondition(thread, k - 1);
-    op().apply(thread, options().mode, *z_, basis_[k].data(), timer_, {});
+    collective_multiply(thread, *z_, basis_[k].data());
     thread.barrier();
     const bool is_new = collective_orthogonalise(thread, k);
     ++report.iterations;
     const bool is_taken = own.projected.append(std::span(own.column).first(k + 1));
-    note(thread, own.projected.residual_norm(), first_norm, report);
-    if (is_checkpoint_due(report))
-      collective_carry(thread, Carry::keep, first_norm, start, {&norm}, {x_.data()});
+    note(thread, own.projected.residual_norm(), solve);
+    if (is_checkpoint_due(report)) collective_carry(thread, Carry::keep, start, {&norm}, carried());
     if (!is_new || !is_taken) break;
   }
 }
@@ -198,48 +198,43 @@ double Gmres::collective_correct(const TeamThread& thread, std::span<const doubl
       z[i] = x_[i];
     });
   }
-  op().apply(thread, options().mode, *z_, basis_[0].data(), timer_, {});
+  collective_multiply(thread, *z_, basis_[0].data());
   thread.barrier();
   subtract(thread, b, basis_[0].data(), basis_[0].data());
   return std::sqrt(collective_square_of(thread, basis_[0], norm * norm));
 }
 
 /// x and basis_[0] as they were at the start of a cycle; returns the norm of the second.
-double Gmres::collective_restore(const TeamThread& thread, std::span<const double> b,
-                                 double& first_norm, SolveReport& report) {
+double Gmres::collective_restore(const TeamThread& thread, Solve& solve) {
   double norm = 0;
-  collective_carry(thread, Carry::restore, first_norm, report, {&norm}, {x_.data()});
+  collective_carry(thread, Carry::restore, solve, {&norm}, carried());
   copy(thread, x_.data(), z());
-  op().apply(thread, options().mode, *z_, basis_[0].data(), timer_, {});
+  collective_multiply(thread, *z_, basis_[0].data());
   thread.barrier();
-  subtract(thread, b, basis_[0].data(), basis_[0].data());
-  thread.barrier();
+  collective_begin(thread, solve, basis_[0].data());
   return norm;
 }
 
-void Gmres::collective_begin(const TeamThread& thread, std::span<const double> b,
-                             const double* product) {
-  subtract(thread, b, product, basis_[0].data());
+void Gmres::collective_begin(const TeamThread& thread, const Solve& solve, const double* product) {
+  subtract(thread, solve.b, product, basis_[0].data());
   thread.barrier();
 }
 
-void Gmres::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
-                               double& first_norm, SolveReport& report) {
-  double norm = is_continued() ? collective_restore(thread, b, first_norm, report)
-                               : std::sqrt(collective_square_of(thread, basis_[0], bound));
-  if (first_norm < 0) {
-    first_norm = norm;
-    report = start_report(norm * norm, bound);
-  }
-  while (report.status == SolveStatus::not_converged &&
-         report.iterations < options().stop.max_iterations) {
+void Gmres::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  SolveReport& report = solve.report;
+  const StopRule& rule = solve.rule;
+  double norm = is_continued() ? collective_restore(thread, solve)
+                               : std::sqrt(collective_square_of(thread, basis_[0], solve.bound));
+  solve.know_first_norm(norm);
+  while (solve.goes_on()) {
     const std::int64_t iterations_before = report.iterations;
-    collective_cycle(thread, norm, first_norm, report);
+    collective_cycle(thread, norm, solve);
     const bool is_cut = report.status == SolveStatus::not_converged &&
-                        report.iterations == options().stop.max_iterations;
-    const double before = std::exchange(norm, collective_correct(thread, b, norm));
-    report.recurrence_residual = norm / first_norm;
-    if (options().stop.is_met(norm, first_norm))
+                        report.iterations == rule.criterion().max_iterations;
+    const double before = std::exchange(norm, collective_correct(thread, solve.b, norm));
+    report.recurrence_residual = rule.relative(norm);
+    if (rule.is_met(norm))
       report.status = SolveStatus::converged;
     else if (report.status == SolveStatus::converged)
       report.status = SolveStatus::not_converged;
@@ -250,7 +245,8 @@ void Gmres::collective_iterate(const TeamThread& thread, std::span<const double>
     report.explanation = fmt::format(
         "a cycle of {} iteration{} took the residual from {:.3g} to {:.3g} of the first: it wants "
         "longer cycles, or the matrix is singular, or nothing but rounding is left",
-        cycle_iterations, cycle_iterations == 1 ? "" : "s", before / first_norm, norm / first_norm);
+        cycle_iterations, cycle_iterations == 1 ? "" : "s", rule.relative(before),
+        rule.relative(norm));
   }
 }
 

@@ -30,13 +30,21 @@ namespace weft::solver {
 /// Source: Saad and Schultz 1986, "GMRES"; Giraud, Langou, Rozložník 2005 (Gram-Schmidt twice).
 class Gmres : public KrylovMethod {
  public:
+  static constexpr MethodFacts facts{.name = "gmres",
+                                     .summary = "for any matrix and any preconditioner",
+                                     .reductions = 2,
+                                     .products = 1,
+                                     .has_restart = true};
+  static MethodNeeds needs(const MethodUse& use) { return needs_of(facts.name, use); }
+  MethodNeeds needs() const override { return needs(use()); }
+
   /// As KrylovMethod. `options.restart`: m, at least 1. FlexibleGmres derives from it.
   Gmres(spmv::LinearOperator& op, Options options);
 
-  /// Of a whole cycle, on average.
-  double vector_bytes() const override;
-
  protected:
+  /// Bytes and flops are those of a whole cycle, on average. A checkpoint holds x at the start of a
+  /// cycle, from which all else follows: the iterations of a cycle that is cut are repeated.
+  static MethodNeeds needs_of(const std::string& name, const MethodUse& use);
   /// z = M·v_k, from which the next vector is made. Every thread.
   virtual void collective_precondition(const comm_thread::TeamThread& thread, std::size_t k);
   /// z = M·V·y; may change the last vector. Every thread.
@@ -58,10 +66,9 @@ class Gmres : public KrylovMethod {
   };
 
   Spare spare() override { return {z_.get(), basis_.back().data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
   ThreadState& state(const comm_thread::TeamThread& thread) {
     return states_[static_cast<std::size_t>(thread.index)];
   }
@@ -72,16 +79,9 @@ class Gmres : public KrylovMethod {
   template <class Work>
   void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
-  /// A checkpoint holds x at the start of a cycle, from which all else follows: the iterations of
-  /// a cycle that is cut are repeated.
-  Recurrence recurrence() const override {
-    return {name() + "(" + std::to_string(options().restart) + ")", 1};
-  }
-  virtual std::string name() const { return "gmres"; }
-  double collective_restore(const comm_thread::TeamThread& thread, std::span<const double> b,
-                            double& first_norm, SolveReport& report);
-  void collective_cycle(const comm_thread::TeamThread& thread, double norm, double& first_norm,
-                        SolveReport& report);
+  std::vector<double*> carried() override { return {x_.data()}; }
+  double collective_restore(const comm_thread::TeamThread& thread, Solve& solve);
+  void collective_cycle(const comm_thread::TeamThread& thread, double norm, Solve& solve);
   double collective_correct(const comm_thread::TeamThread& thread, std::span<const double> b,
                             double norm);
 

@@ -7,28 +7,56 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/mpi/option_name.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
-#include "solver/report/relative_residual.h"
 
 namespace weft::solver {
 
 using comm_thread::TeamThread;
 
-KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options)
+namespace {
+
+/// Whole cache lines, and some more, so that columns do not begin at the same place of a page.
+std::size_t stride_of(std::size_t element_count) {
+  constexpr std::size_t line = 8;
+  return (element_count + line - 1) / line * line + 9 * line;
+}
+
+}  // namespace
+
+KrylovMethod::KrylovMethod(spmv::LinearOperator& op, Options options, int width)
     : operator_(op),
       options_(std::move(options)),
       diagonal_(options_.preconditioner ? options_.preconditioner->as_diagonal() : nullptr),
-      squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      largest_(static_cast<std::size_t>(op.team().thread_count())) {
+      stops_(static_cast<std::size_t>(width), options_.stop),
+      stride_(stride_of(op.element_count())),
+      squares_(collective_make_sum(width)),
+      largest_(static_cast<std::size_t>(op.team().thread_count())),
+      bounds_(stops_.size()) {
   x_ = make_array();
 }
 
-KrylovMethod::Array KrylovMethod::make_array() const {
-  Array array(operator_.element_count());
-  operator_.team().run([&](const TeamThread& thread) { fill_zero(thread, {array.data()}); });
+MethodUse KrylovMethod::use_of(const spmv::LinearOperator& op, const Options& options) {
+  using Kind = MethodUse::Kind;
+  const Preconditioner* const m = options.preconditioner;
+  return {.preconditioner = !m                 ? Kind::none
+                            : m->as_diagonal() ? Kind::diagonal
+                                               : Kind::general,
+          .restart = options.restart,
+          .rank_count = op.communicator().size(),
+          .multigrid = options.multigrid};
+}
+
+KrylovMethod::Array KrylovMethod::make_array() {
+  array_count_ += width();
+  Array array(start_of(width() - 1) + operator_.element_count());
+  operator_.team().run([&](const TeamThread& thread) {
+    for (int column = 0; column < width(); ++column)
+      fill_zero(thread, {array.data() + start_of(column)});
+  });
   return array;
 }
 
@@ -64,13 +92,12 @@ void KrylovMethod::scale(const TeamThread& thread, double* v) const {
   for_each_element(thread, [&](std::size_t i) { v[i] = inverse[i] * v[i]; });
 }
 
-const double* KrylovMethod::collective_multiply_solution(const TeamThread& thread,
-                                                         perfmodel::PhaseTimer& timer) {
+void KrylovMethod::collective_multiply_solutions(const TeamThread& thread,
+                                                 perfmodel::PhaseTimer& timer) {
   const Spare lent = spare();
   copy(thread, x_.data(), lent.operand->values());
   operator_.apply(thread, options_.mode, *lent.operand, lent.product, timer, {});
   thread.barrier();
-  return lent.product;
 }
 
 void KrylovMethod::settle(const TeamThread& thread, LeastIterate& iterates, double* other) {
@@ -82,82 +109,68 @@ void KrylovMethod::settle(const TeamThread& thread, LeastIterate& iterates, doub
 }
 
 void KrylovMethod::settle_at_end(const TeamThread& thread, LeastIterate& iterates, double* other,
-                                 double first_norm, SolveReport& report) {
+                                 Solve& solve) {
+  SolveReport& report = solve.report;
   if (report.status == SolveStatus::breakdown || report.status == SolveStatus::diverged) {
     const double norm = iterates.go_back();
-    report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
+    report.recurrence_residual = solve.rule.first_norm() > 0 ? solve.rule.relative(norm) : 0;
   }
   settle(thread, iterates, other);
 }
 
-void KrylovMethod::collective_begin_again(const TeamThread& thread, std::span<const double> b) {
-  collective_begin(thread, b, collective_multiply_solution(thread, timer_));
-}
-
-double KrylovMethod::collective_bound_square(const TeamThread& thread, std::span<const double> b,
-                                             const double* product) {
-  double largest = 0;
-  for_each_element(thread, [&](std::size_t i) {
-    const double value = std::abs(product ? b[i] - product[i] : b[i]);
-    largest = value > largest || std::isnan(value) ? value : largest;
-  });
-  largest_[static_cast<std::size_t>(thread.index)] = largest;
-  thread.barrier();
-  if (thread.is_primary()) {
-    for (const double other : largest_)
-      largest = std::isnan(other) ? other : std::max(largest, other);
-    const double all = operator_.communicator().max(largest);
-    bound_ = all * all * static_cast<double>(operator_.global_row_count());
-    if (bound_ == 0 && all > 0) bound_ = std::numeric_limits<double>::min();
+void KrylovMethod::collective_bound_squares(const TeamThread& thread, Solves solves,
+                                            bool has_products) {
+  for (Solve& solve : solves) {
+    const double* const product = has_products ? product_of(solve) : nullptr;
+    double largest = 0;
+    for_each_element(thread, [&, b = solve.b.data()](std::size_t i) {
+      const double value = std::abs(product ? b[i] - product[i] : b[i]);
+      largest = value > largest || std::isnan(value) ? value : largest;
+    });
+    largest_[static_cast<std::size_t>(thread.index)] = largest;
+    thread.barrier();
+    if (thread.is_primary()) {
+      for (const double other : largest_)
+        largest = std::isnan(other) ? other : std::max(largest, other);
+      const double all = operator_.communicator().max(largest);
+      double& bound = bounds_[static_cast<std::size_t>(solve.column)];
+      bound = all * all * static_cast<double>(operator_.global_row_count());
+      if (bound == 0 && all > 0) bound = std::numeric_limits<double>::min();
+    }
+    thread.barrier();
+    solve.bound = bounds_[static_cast<std::size_t>(solve.column)];
   }
-  thread.barrier();
-  return bound_;
 }
 
-double KrylovMethod::collective_square(const TeamThread& thread, std::span<const double> b,
-                                       const double* product) {
-  spmv::BinnedSum squares(collective_bound_square(thread, b, product));
-  for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-    if (product)
-      add_difference_square(b.data() + i, product + i, count, squares);
-    else
-      add_square(b.data() + i, count, squares);
-  });
-  squares.flush(squares_.part(thread.index));
+void KrylovMethod::collective_find_norms(const TeamThread& thread, Solves solves,
+                                         bool has_products) {
+  collective_bound_squares(thread, solves, has_products);
+  for (const Solve& solve : solves) {
+    const double* const product = has_products ? product_of(solve) : nullptr;
+    spmv::BinnedSum squares(solve.bound);
+    for_each_segment(thread, [&, b = solve.b.data()](std::size_t i, std::int64_t count) {
+      if (product)
+        add_difference_square(b + i, product + i, count, squares);
+      else
+        add_square(b + i, count, squares);
+    });
+    squares.flush(squares_.part(thread.index, solve.column));
+  }
   squares_.collective_reduce(thread);
-  return squares_.result();
+  for (Solve& solve : solves) solve.true_norm = std::sqrt(squares_.result(solve.column));
 }
 
-SolveReport KrylovMethod::start_report(const StopCriterion& stop, double square, double bound) {
-  SolveReport report;
-  report.recurrence_residual = square == 0 && bound == 0 ? 0 : 1;
-  const double norm = std::sqrt(square);
-  if (!std::isfinite(square) || (square == 0 && bound > 0) ||
-      is_out_of_range(norm, stop.wanted_norm(norm))) {
-    report.status = SolveStatus::breakdown;
-    report.explanation = out_of_range;
-  } else if (stop.is_met(norm, norm)) {
-    report.status = SolveStatus::converged;
-  }
-  return report;
-}
-
-void KrylovMethod::note(const TeamThread& thread, double norm, double first_norm,
-                        SolveReport& report) const {
-  report.recurrence_residual = first_norm > 0 ? norm / first_norm : 0;
+void KrylovMethod::note(const TeamThread& thread, double norm, Solve& solve) const {
+  SolveReport& report = solve.report;
   const std::int64_t k = report.iterations;
-  if (options_.stop.is_met(norm, first_norm))
-    report.status = SolveStatus::converged;
-  else if (norm > options_.stop.divergence * first_norm)
-    report.status = SolveStatus::diverged;
-  else if (!std::isfinite(norm))
-    break_down(report, not_finite);
-  else if (asked_before(k) == Asked::stop)
+  solve.rule.note(norm, report);
+  if (report.status == SolveStatus::not_converged && asked_before(k) == Asked::stop)
     report.status = SolveStatus::stopped;
-  watch_progress(report);
-  forecast_products(thread, norm, first_norm, report);
+  watch_progress(norm, solve);
+  forecast_products(thread, norm, solve);
   if (!thread.is_primary() || k == 0) return;
   if (options_.on_iteration) options_.on_iteration(k, report.recurrence_residual);
+  if (options_.on_column) options_.on_column(solve.column, k, report.recurrence_residual);
   if (options_.stops || options_.checkpoints)
     asked_[k & 1].store(ask(k, report.recurrence_residual), std::memory_order_relaxed);
 }
@@ -184,46 +197,43 @@ bool KrylovMethod::is_checkpoint_due(const SolveReport& report) const {
           asked_before(report.iterations) == Asked::checkpoint);
 }
 
-void KrylovMethod::collective_carry(const TeamThread& thread, Carry direction, double& first_norm,
-                                    SolveReport& report, std::initializer_list<double*> scalars,
-                                    std::initializer_list<double*> vectors) {
+void KrylovMethod::collective_carry(const TeamThread& thread, Carry direction, Solve& solve,
+                                    const std::vector<double*>& scalars,
+                                    std::vector<double*> vectors) {
+  SolveReport& report = solve.report;
   auto iterations = static_cast<double>(report.iterations);
   auto restarts = static_cast<double>(report.restarts);
   auto halved_iteration = static_cast<double>(report.halved_iteration);
-  std::array<double*, CheckpointHeader::most_scalars> all_scalars{&iterations,
-                                                                  &restarts,
-                                                                  &halved_iteration,
-                                                                  &report.halved_residual,
-                                                                  &report.recurrence_residual,
-                                                                  &report.verified_norm,
-                                                                  &first_norm};
-  constexpr std::size_t common_count = 7;
-  std::ranges::copy(scalars, all_scalars.begin() + common_count);
-  std::array<double*, 16> all_vectors{};
-  const auto end = std::ranges::copy_if(vectors, all_vectors.begin(), [](const double* vector) {
-                     return vector != nullptr;
-                   }).out;
-  const std::span scalar_list(all_scalars.data(), common_count + scalars.size());
-  const std::span vector_list(all_vectors.begin(), end);
+  std::vector<double*> all_scalars{&iterations,
+                                   &restarts,
+                                   &halved_iteration,
+                                   &report.halved_residual,
+                                   &report.recurrence_residual,
+                                   &report.verified_norm,
+                                   &solve.rule.first_norm()};
+  all_scalars.insert(all_scalars.end(), scalars.begin(), scalars.end());
+  std::erase(vectors, nullptr);
   if (direction == Carry::keep)
-    return options_.checkpoints->collective_keep(thread, report.iterations, scalar_list,
-                                                 vector_list);
-  options_.checkpoints->collective_restore(thread, scalar_list, vector_list);
+    return options_.checkpoints->collective_keep(thread, report.iterations, all_scalars, vectors);
+  options_.checkpoints->collective_restore(thread, all_scalars, vectors);
   report.iterations = static_cast<std::int64_t>(iterations);
   report.restarts = static_cast<std::int64_t>(restarts);
   report.halved_iteration = static_cast<std::int64_t>(halved_iteration);
 }
 
-void KrylovMethod::forecast_products(const TeamThread& thread, double norm, double first_norm,
-                                     const SolveReport& report) const {
+void KrylovMethod::forecast_products(const TeamThread& thread, double norm,
+                                     const Solve& solve) const {
   constexpr std::int64_t iterations_that_tell = 10;
-  if (report.iterations != iterations_that_tell || report.status != SolveStatus::not_converged)
+  const SolveReport& report = solve.report;
+  if (width() > 1 || report.iterations != iterations_that_tell ||
+      report.status != SolveStatus::not_converged)
     return;
-  operator_.expect_products_here(
-      thread, options_.stop.expected_iterations(report.iterations, norm, first_norm));
+  operator_.expect_products_here(thread, solve.rule.criterion().expected_iterations(
+                                             report.iterations, norm, solve.rule.first_norm()));
 }
 
-void KrylovMethod::watch_progress(SolveReport& report) const {
+void KrylovMethod::watch_progress(double norm, Solve& solve) const {
+  SolveReport& report = solve.report;
   if (report.halved_residual == 0 || report.recurrence_residual <= report.halved_residual / 2) {
     report.halved_residual = report.recurrence_residual;
     report.halved_iteration = report.iterations;
@@ -233,60 +243,70 @@ void KrylovMethod::watch_progress(SolveReport& report) const {
       waited >= std::max(options_.patience, report.iterations / 2))
     break_down(report,
                fmt::format("stalled: the residual has not halved in {} iterations", waited));
+  // A residual that halves with twice the iterations is no stall. Methods often become faster: what
+  // few iterations promise is not believed.
+  const StopCriterion& stop = solve.rule.criterion();
+  const std::int64_t left = stop.max_iterations - report.iterations;
+  if (options_.patience > 0 && report.status == SolveStatus::not_converged &&
+      norm < solve.rule.first_norm() && left > 0 && report.iterations >= 2 * options_.patience &&
+      stop.expected_iterations(report.iterations, norm, solve.rule.first_norm()) >= left)
+    break_down(report, fmt::format("too slow: at this rate {} iterations are too few",
+                                   stop.max_iterations));
 }
 
-SolveReport KrylovMethod::collective_solve(const TeamThread& thread, std::span<const double> b,
-                                           double& first_norm) {
-  const double bound = collective_bound_square(thread, b, nullptr);
-  fill_zero(thread, {x_.data()});
-  collective_begin(thread, b, nullptr);
-  timer_.start(thread.index);
-  SolveReport report;
-  collective_iterate(thread, b, bound, first_norm, report);
-  return report;
-}
-
-SolveReport KrylovMethod::collective_solve_from(const TeamThread& thread, std::span<const double> b,
-                                                std::span<const double> guess, double& first_norm) {
-  const double square = collective_square(thread, b, nullptr);
-  SolveReport report = start_report(square, bound_);
-  if (report.status == SolveStatus::breakdown || square == 0) {
-    fill_zero(thread, {x_.data()});
-    thread.barrier();
-    first_norm = std::sqrt(square);
-    return report;
+void KrylovMethod::collective_solve(const TeamThread& thread, Solves solves) {
+  collective_bound_squares(thread, solves, false);
+  for (const Solve& solve : solves) {
+    fill_zero(thread, {x_.data() + start_of(solve.column)});
+    collective_begin(thread, solve, nullptr);
   }
-  report.status = SolveStatus::not_converged;
-  first_norm = std::sqrt(square);
-  copy(thread, guess.data(), x_.data());
+  timer_.start(thread.index);
+  collective_iterate_running(thread, solves);
+}
+
+void KrylovMethod::collective_solve_from(const TeamThread& thread, Solves solves,
+                                         std::span<const std::span<const double>> guesses) {
+  collective_find_norms(thread, solves, false);
+  for (Solve& solve : solves) {
+    double* const x = x_.data() + start_of(solve.column);
+    solve.know_first_norm(solve.true_norm);
+    solve.is_running = solve.report.status != SolveStatus::breakdown && solve.true_norm != 0;
+    if (solve.is_running)
+      copy(thread, guesses[static_cast<std::size_t>(solve.column)].data(), x);
+    else
+      fill_zero(thread, {x});
+  }
   thread.barrier();
-  const double norm = collective_true_norm(thread, b);
-  report.recurrence_residual = norm / first_norm;
+  if (std::ranges::none_of(solves, &Solve::is_running)) return;
+  collective_find_true_norms(thread, solves);
   timer_.start(thread.index);
-  if (options_.stop.is_met(norm, first_norm)) {
-    report.status = SolveStatus::converged;
-    return report;
+  for (Solve& solve : solves) {
+    if (!solve.is_running) continue;
+    const double norm = solve.true_norm;
+    solve.report.recurrence_residual = solve.rule.relative(norm);
+    solve.bound = norm * norm;
+    solve.is_running = !solve.rule.is_met(norm);
+    solve.report.status = solve.is_running ? SolveStatus::not_converged : SolveStatus::converged;
+    if (solve.is_running) collective_begin(thread, solve, product_of(solve));
   }
-  collective_begin(thread, b, spare().product);
-  collective_iterate(thread, b, norm * norm, first_norm, report);
-  return report;
+  collective_iterate_running(thread, solves);
 }
 
-SolveReport KrylovMethod::collective_continue(const TeamThread& thread, std::span<const double> b,
-                                              double& first_norm) {
+void KrylovMethod::collective_continue(const TeamThread& thread, Solves solves) {
   fill_zero(thread, {x_.data()});
-  collective_begin(thread, b, nullptr);
+  collective_begin(thread, solves.front(), nullptr);
   timer_.start(thread.index);
-  SolveReport report;
-  collective_iterate(thread, b, 0, first_norm, report);
-  return report;
+  collective_iterate(thread, solves);
+}
+
+void KrylovMethod::collective_iterate_running(const TeamThread& thread, Solves solves) {
+  if (std::ranges::any_of(solves, &Solve::is_running)) collective_iterate(thread, solves);
 }
 
 /// The matrix and the preconditioner are told by what they make of a vector, whose bits are the
 /// same on any ranks and threads, and in any format.
 void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
-  const Recurrence state = recurrence();
-  SolveIdentity identity = identity_of(state.name, operator_.global_row_count());
+  SolveIdentity identity = identity_of(needs().state, operator_.global_row_count());
   identity.right_hand_side = collective_checksum(operator_, b.data());
   identity.matrix = collective_matrix_checksum(operator_, options_.mode);
   if (diagonal_) {
@@ -302,50 +322,30 @@ void KrylovMethod::collective_open_checkpoints(std::span<const double> b) {
     });
     identity.preconditioner = collective_checksum(operator_, product.data());
   }
-  options_.checkpoints->collective_open(operator_, identity, state.vector_count);
+  std::vector<double*> vectors = carried();
+  std::erase(vectors, nullptr);
+  options_.checkpoints->collective_open(operator_, identity, vectors.size());
 }
 
 SolveReport KrylovMethod::solve_in_team(const TeamThread& thread, std::span<const double> b) {
-  double first_norm = -1;
-  return collective_solve(thread, b, first_norm);
+  Solve solve{.b = b, .rule = StopRule(stops_.front())};
+  collective_solve(thread, {&solve, 1});
+  return std::move(solve.report);
 }
 
-double KrylovMethod::collective_true_norm(const TeamThread& thread, std::span<const double> b) {
+void KrylovMethod::collective_find_true_norms(const TeamThread& thread, Solves solves) {
   perfmodel::PhaseTimer not_reported;
-  return std::sqrt(
-      collective_square(thread, b, collective_multiply_solution(thread, not_reported)));
-}
-
-bool KrylovMethod::must_begin_again(const StopCriterion& stop, double norm, double first_norm,
-                                    double norm_before, SolveReport& report) {
-  report.relative_residual = first_norm > 0 ? norm / first_norm : norm;
-  // Where no double holds the square of b's norm, x is 0 still.
-  if (report.status == SolveStatus::breakdown && !(first_norm > 0 && std::isfinite(first_norm)))
-    report.relative_residual = 1;
-  if (report.status == SolveStatus::not_converged && report.relative_residual > 1)
-    report.explanation = fmt::format(
-        "the residual rose to {:.3g} of the first: the matrix may be singular or indefinite",
-        report.relative_residual);
-  if (report.status != SolveStatus::converged ||
-      norm <= allowed_drift * stop.wanted_norm(first_norm))
-    return false;
-  report.status = SolveStatus::not_converged;
-  if (!(norm < least_gain * norm_before)) {
-    report.explanation = fmt::format(
-        "the residual stopped falling at {:.3g} of the first, where its recurrence says {:.3g}: "
-        "the matrix may be singular, or so ill-conditioned that rounding allows no more",
-        report.relative_residual, report.recurrence_residual);
-    return false;
-  }
-  return report.iterations < stop.max_iterations;
+  collective_multiply_solutions(thread, not_reported);
+  collective_find_norms(thread, solves, true);
 }
 
 std::string KrylovMethod::explain_curvature(double curvature) {
   if (!std::isfinite(curvature))
     return fmt::format(
         "p·A·p = {:.3g}: rows differ so much in scale that sums over all rows lose the small ones; "
-        "scale the system, or use --preconditioner none or --method gmres",
-        curvature);
+        "scale the system, or use {} or {}",
+        curvature, comm_thread::option_name("preconditioner", "none"),
+        comm_thread::option_name("method", "gmres"));
   return fmt::format(
       "p·A·p = {:.3g} is not positive: the matrix is not positive definite, or nothing but "
       "rounding is left to iterate on",
@@ -353,38 +353,58 @@ std::string KrylovMethod::explain_curvature(double curvature) {
 }
 
 /// Every thread computes the same.
-void KrylovMethod::collective_verify(const TeamThread& thread, std::span<const double> b,
-                                     double first_norm, SolveReport& report) {
+void KrylovMethod::collective_verify(const TeamThread& thread, Solves solves) {
+  std::vector<bool> is_over(solves.size());
   while (true) {
-    const double norm = collective_true_norm(thread, b);
-    if (!must_begin_again(options_.stop, norm, first_norm, report.verified_norm, report)) return;
-    report.verified_norm = norm;
-    ++report.restarts;
-    collective_begin(thread, b, spare().product);
-    collective_iterate(thread, b, norm * norm, first_norm, report);
+    collective_find_true_norms(thread, solves);
+    for (std::size_t i = 0; i < solves.size(); ++i) {
+      Solve& solve = solves[i];
+      solve.is_running = !is_over[i] && solve.rule.must_begin_again(solve.true_norm, solve.report);
+      is_over[i] = !solve.is_running;
+      if (!solve.is_running) continue;
+      solve.bound = solve.true_norm * solve.true_norm;
+      collective_begin(thread, solve, product_of(solve));
+    }
+    if (std::ranges::none_of(solves, &Solve::is_running)) return;
+    collective_iterate(thread, solves);
   }
 }
 
 SolveReport KrylovMethod::solve(std::span<const double> b, const Guess& guess) {
+  const std::span<const double> from = guess.value_or(std::span<const double>());
+  return std::move(solve(std::span(&b, 1), std::span(&from, guess ? 1 : 0)).front());
+}
+
+std::vector<SolveReport> KrylovMethod::solve(std::span<const std::span<const double>> b,
+                                             std::span<const std::span<const double>> guesses) {
   timer_ = {};
   for (auto& asked : asked_) asked.store(Asked::nothing, std::memory_order_relaxed);
-  if (options_.checkpoints) collective_open_checkpoints(b);
+  if (options_.checkpoints) collective_open_checkpoints(b.front());
   if (options_.preconditioner) options_.preconditioner->begin_solve();
-  SolveReport report;
+  std::vector<SolveReport> reports;
   const double cpu_before = operator_.comm_thread().cpu_seconds();
   const perfmodel::Stopwatch watch;
   operator_.team().run([&](const TeamThread& thread) {
-    double first_norm = -1;
-    SolveReport state = is_continued() ? collective_continue(thread, b, first_norm)
-                        : guess        ? collective_solve_from(thread, b, *guess, first_norm)
-                                       : collective_solve(thread, b, first_norm);
-    collective_verify(thread, b, first_norm, state);
-    if (thread.is_primary()) report = std::move(state);
+    std::vector<Solve> solves;
+    for (std::size_t i = 0; i < b.size(); ++i)
+      solves.push_back({.column = static_cast<int>(i), .b = b[i], .rule = StopRule(stops_[i])});
+    if (is_continued())
+      collective_continue(thread, solves);
+    else if (guesses.empty())
+      collective_solve(thread, solves);
+    else
+      collective_solve_from(thread, solves, guesses);
+    collective_verify(thread, solves);
+    if (!thread.is_primary()) return;
+    for (Solve& solve : solves) reports.push_back(std::move(solve.report));
   });
-  report.solve_seconds = watch.seconds();
-  report.comm_thread_cpu_seconds = operator_.comm_thread().cpu_seconds() - cpu_before;
-  report.phases = timer_.times();
-  return report;
+  for (SolveReport& report : reports) {
+    report.vectors_at_once = width();
+    report.solve_seconds = watch.seconds();
+    report.comm_thread_cpu_seconds = operator_.comm_thread().cpu_seconds() - cpu_before;
+    report.phases = timer_.times();
+  }
+  return reports;
 }
 
 }  // namespace weft::solver

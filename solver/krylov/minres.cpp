@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
+#include "solver/report/stop_rule.h"
 
 namespace weft::solver {
 namespace {
@@ -38,17 +39,16 @@ constexpr const char* not_definite =
 Minres::Minres(spmv::LinearOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       norm_(op.collective_norm()),
-      curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      length_(op.communicator(), op.comm_thread(), op.team().thread_count(), 4),
+      curvature_(collective_make_sum(1)),
+      length_(collective_make_sum(4)),
       z_(collective_make_operand()) {
   for (Array* const array : {&r_, &q_, &v_[0], &v_[1], &w_[0], &w_[1]}) *array = make_array();
   if (!is_identity()) m_ = make_array();
-  least_ = Array(op.element_count());
+  least_ = make_untouched_array();
 }
 
-void Minres::collective_begin(const TeamThread& thread, std::span<const double> b,
-                              const double* product) {
-  subtract(thread, b, product, r_.data());
+void Minres::collective_begin(const TeamThread& thread, const Solve& solve, const double* product) {
+  subtract(thread, solve.b, product, r_.data());
   fill_zero(thread, {v_[1].data(), w_[0].data(), w_[1].data()});
   copy(thread, r_.data(), v_[0].data());
   thread.barrier();
@@ -78,8 +78,7 @@ void Minres::collective_measure(const TeamThread& thread, const double* v, doubl
     });
     flush(length_, thread, {&v_dot_z, &v_square, &r_dot_v, &r_square});
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  length_.collective_reduce(thread);
+  collective_reduce(thread, length_);
 }
 
 Minres::State Minres::start_state() {
@@ -134,12 +133,9 @@ void Minres::update(const TeamThread& thread, State& state, double gamma,
 
 void Minres::collective_step(const TeamThread& thread, State& state, SolveReport& report) {
   const double z_bound = preconditioner_norm() * state.v_norm;
-  op().apply(thread, options().mode, *z_, q_.data(), timer_,
-             {&curvature_.part(thread.index), norm_ * z_bound * z_bound});
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::reduction);
-    curvature_.collective_reduce(thread);
-  }
+  collective_multiply(thread, *z_, q_.data(),
+                      {&curvature_.part(thread.index), norm_ * z_bound * z_bound});
+  collective_reduce(thread, curvature_);
   const double delta = curvature_.result();
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
@@ -184,21 +180,19 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
 }
 
 /// x is the one that was kept.
-void Minres::go_back(const TeamThread& thread, const Kept& kept, double first_norm,
-                     SolveReport& report) {
+void Minres::go_back(const TeamThread& thread, const Kept& kept, Solve& solve) {
   copy(thread, least_.data(), x_.data());
   thread.barrier();
-  report.recurrence_residual = first_norm > 0 ? kept.r / first_norm : 0;
-  break_down(report, is_least);
+  solve.report.recurrence_residual = solve.rule.relative(kept.r);
+  break_down(solve.report, is_least);
 }
 
 /// Keeps x, or compares it with the one that was kept. After a step.
-void Minres::collective_watch(const TeamThread& thread, std::span<const double> b,
-                              const State& state, double first_norm, Kept& kept,
-                              SolveReport& report) {
+void Minres::collective_watch(const TeamThread& thread, const State& state, Kept& kept,
+                              Solve& solve) {
   if (kept.r > 0 && state.r < checked_part * kept.r) {
-    if (!(collective_true_norm(thread, b) < passing_part * kept.r))
-      return go_back(thread, kept, first_norm, report);
+    if (!(collective_true_norm(thread, solve) < passing_part * kept.r))
+      return go_back(thread, kept, solve);
     // z has been lent.
     const double factor = state.gamma > 0 ? 1 / state.gamma : 0;
     double* const z = z_->values();
@@ -212,41 +206,38 @@ void Minres::collective_watch(const TeamThread& thread, std::span<const double> 
   }
 }
 
-void Minres::collective_iterate(const TeamThread& thread, std::span<const double> b, double bound,
-                                double& first_norm, SolveReport& report) {
+void Minres::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  SolveReport& report = solve.report;
   State state = start_state();
   const auto carry = [&](Carry direction) {
     collective_carry(
-        thread, direction, first_norm, report,
+        thread, direction, solve,
         {&state.gamma, &state.eta, &state.cosine, &state.cosine_before, &state.sine,
          &state.sine_before, &state.v_norm, &state.v_norm_before, &state.r, &state.t_norm},
         {x_.data(), r_.data(), z_->values(), state.v, state.v_before, state.w, state.w_before});
   };
   const bool starts = !is_continued();
   if (starts)
-    state = collective_start(thread, bound);
+    state = collective_start(thread, solve.bound);
   else
     carry(Carry::restore);
-  if (first_norm < 0) {
-    first_norm = state.r;
-    report = start_report(state.r * state.r, bound);
-  }
+  solve.know_first_norm(state.r);
   // Later its sign alternates.
   if (starts && report.status == SolveStatus::not_converged && !(state.eta > 0))
     return break_down(report, not_definite);
   Kept kept;
-  while (report.status == SolveStatus::not_converged &&
-         report.iterations < options().stop.max_iterations) {
+  while (solve.goes_on()) {
     collective_step(thread, state, report);
     if (report.status != SolveStatus::not_converged) return;
     ++report.iterations;
-    note(thread, state.r, first_norm, report);
-    collective_watch(thread, b, state, first_norm, kept, report);
+    note(thread, state.r, solve);
+    collective_watch(thread, state, kept, solve);
     if (is_checkpoint_due(report)) carry(Carry::keep);
   }
   if (kept.r > 0 && report.status == SolveStatus::not_converged &&
-      !(collective_true_norm(thread, b) <= allowed_drift * kept.r))
-    go_back(thread, kept, first_norm, report);
+      !(collective_true_norm(thread, solve) <= StopRule::allowed_drift * kept.r))
+    go_back(thread, kept, solve);
 }
 
 }  // namespace weft::solver

@@ -3,6 +3,8 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "solver/krylov/method.h"
@@ -29,9 +31,20 @@ namespace weft::solver {
 /// Elman, Silvester, Wathen 2014, "Finite Elements and Fast Iterative Solvers", algorithm 4.1.
 class Minres final : public KrylovMethod {
  public:
-  Minres(spmv::LinearOperator& op, Options options);
+  static constexpr MethodFacts facts{
+      .name = "minres",
+      .summary = "for symmetric matrices that are indefinite or singular",
+      .reductions = 2,
+      .products = 1,
+      .arrays = {9, 10, 10},
+      .carried = {7, 7, 7},
+      .vector_bytes = {192, 240, 240},
+      .flops = {22, 23, 22},
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
 
-  double vector_bytes() const override { return is_identity() ? 192 : 240; }
+  Minres(spmv::LinearOperator& op, Options options);
 
  private:
   /// Scalars and the roles of arrays between two steps; every thread has the same.
@@ -52,20 +65,21 @@ class Minres final : public KrylovMethod {
   };
 
   Spare spare() override { return {z_.get(), q_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"minres", 7}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::vector<double*> carried() override {
+    return {x_.data(),    r_.data(),    z_->values(), v_[0].data(),
+            v_[1].data(), w_[0].data(), w_[1].data()};
+  }
   /// What is known of the x in `least_`.
   struct Kept {
     double r = 0;  // ‖r‖; 0 where there is none
     double turned = 0;  // see State
   };
-  void collective_watch(const comm_thread::TeamThread& thread, std::span<const double> b,
-                        const State& state, double first_norm, Kept& kept, SolveReport& report);
-  void go_back(const comm_thread::TeamThread& thread, const Kept& kept, double first_norm,
-               SolveReport& report);
+  void collective_watch(const comm_thread::TeamThread& thread, const State& state, Kept& kept,
+                        Solve& solve);
+  void go_back(const comm_thread::TeamThread& thread, const Kept& kept, Solve& solve);
   State start_state();
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_step(const comm_thread::TeamThread& thread, State& state, SolveReport& report);

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <array>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "solver/krylov/reduced_cg.h"
 
@@ -19,23 +18,33 @@ namespace weft::solver {
 /// of 48. Source: Chronopoulos and Gear 1989.
 class OneReductionCg final : public ReducedCg {
  public:
+  static constexpr MethodFacts facts{
+      .name = "cg-one-reduction",
+      .summary = "Chronopoulos-Gear; with a stencil in one pass through memory",
+      .reductions = 1,
+      .products = 1,
+      .arrays = {5, 5, 6},
+      .carried = {4, 4, 5},
+      .vector_bytes = {96, 112, 128},
+      .flops = {10, 12, 10},
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true,
+      .is_cg_variant = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   OneReductionCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return general() ? 128 : is_identity() ? 96 : 112; }
 
  private:
   Spare spare() override { return {u_.get(), w_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg-one-reduction", general() ? 5U : 4U}; }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  std::vector<double*> carried() override {
+    return {x_.data(), u_->values(), p_.data(), s_.data(), r_.data()};
+  }
+  void collective_complete(const comm_thread::TeamThread& thread) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  template <class Sum>
-  std::array<Sum, 2> next_sums(const comm_thread::TeamThread& thread, double r_square);
-  void add_sums(const comm_thread::TeamThread& thread, double r_square);
 
   std::unique_ptr<spmv::Operand> u_;
   Array r_;  // of a general preconditioner

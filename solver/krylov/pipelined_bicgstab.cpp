@@ -27,8 +27,8 @@ void combine(const double* from, double beta, double omega, const double* other,
 PipelinedBicgstab::PipelinedBicgstab(spmv::LinearOperator& op, Options options)
     : KrylovMethod(op, std::move(options)),
       norm_(room_above_norm * op.collective_norm() * preconditioner_norm()),
-      stabilizer_(op.communicator(), op.comm_thread(), op.team().thread_count(), 7),
-      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 4),
+      stabilizer_(collective_make_sum(7)),
+      residual_(collective_make_sum(4)),
       w_hat_(collective_make_operand()),
       z_hat_(collective_make_operand()) {
   for (Array* const array : {&shadow_, &r_, &p_hat_, &s_, &t_, &v_, &other_x_})
@@ -39,8 +39,8 @@ PipelinedBicgstab::PipelinedBicgstab(spmv::LinearOperator& op, Options options)
 
 /// hat = M·from, which all threads have written; product = A·hat. With the identity `from` is the
 /// operand itself.
-void PipelinedBicgstab::collective_multiply(const TeamThread& thread, const double* from,
-                                            spmv::Operand& hat, double* product) {
+void PipelinedBicgstab::collective_apply(const TeamThread& thread, const double* from,
+                                         spmv::Operand& hat, double* product) {
   if (!is_identity()) {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     if (general()) {
@@ -50,24 +50,24 @@ void PipelinedBicgstab::collective_multiply(const TeamThread& thread, const doub
       scale(thread, hat.values());
     }
   }
-  op().apply(thread, options().mode, hat, product, timer_, {});
+  collective_multiply(thread, hat, product);
   thread.barrier();
 }
 
 /// r, w = A·M·r and t = A·M·w of the residual b − product.
-void PipelinedBicgstab::collective_begin(const TeamThread& thread, std::span<const double> b,
+void PipelinedBicgstab::collective_begin(const TeamThread& thread, const Solve& solve,
                                          const double* product) {
-  subtract(thread, b, product, r_.data());
+  subtract(thread, solve.b, product, r_.data());
   fill_zero(thread, {p_hat_.data(), s_.data(), v_.data(), z()});
   copy(thread, r_.data(), is_identity() ? w() : shadow_.data());
   if (!is_identity()) fill_zero(thread, {s_hat_.data(), z_hat_->values()});
   thread.barrier();
-  collective_multiply(thread, shadow_.data(), *w_hat_, t_.data());
+  collective_apply(thread, shadow_.data(), *w_hat_, t_.data());
   if (!is_identity()) copy(thread, w_hat_->values(), r_hat_.data());
   copy(thread, t_.data(), w());
   copy(thread, r_.data(), shadow_.data());
   thread.barrier();
-  collective_multiply(thread, w(), *w_hat_, t_.data());
+  collective_apply(thread, w(), *w_hat_, t_.data());
 }
 
 /// α of the next step, and β, whose ω and ρ of the last step are known; NaN where they do not
@@ -100,8 +100,7 @@ PipelinedBicgstab::State PipelinedBicgstab::collective_start(const TeamThread& t
     });
     flush(residual_, thread, {&r_square, &none, &shadow_dot_w, &w_square});
   }
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  residual_.collective_reduce(thread);
+  collective_reduce(thread, residual_);
   const double norm = std::sqrt(residual_.result(0));
   State state{.r = norm, .w = std::sqrt(residual_.result(3)), .shadow = norm};
   set_step(state, residual_.result(0), residual_.result(2));
@@ -152,7 +151,7 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
           {&q_dot_y, &y_square, &q_square, &shadow_dot_s, &shadow_dot_z, &s_square, &z_square});
   }
   stabilizer_.collective_start(thread);
-  collective_multiply(thread, z(), *z_hat_, v_.data());
+  collective_apply(thread, z(), *z_hat_, v_.data());
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   stabilizer_.collective_finish(thread);
   const double y = std::sqrt(stabilizer_.result(1));
@@ -207,7 +206,7 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
     flush(residual_, thread, {&r_square, &shadow_dot_r, &shadow_dot_w, &w_square});
   }
   residual_.collective_start(thread);
-  collective_multiply(thread, w(), *w_hat_, t_.data());
+  collective_apply(thread, w(), *w_hat_, t_.data());
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   residual_.collective_finish(thread);
   state.r = std::sqrt(residual_.result(0));
@@ -215,34 +214,30 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
   set_step(state, residual_.result(1), residual_.result(2));
 }
 
-void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<const double> b,
-                                           double bound, double& first_norm, SolveReport& report) {
+void PipelinedBicgstab::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  SolveReport& report = solve.report;
   State state;
   double start_iteration = 0;
   const auto carry = [&](Carry direction) {
-    collective_carry(thread, direction, first_norm, report,
-                     {&bound, &start_iteration, &state.r, &state.w, &state.s, &state.z,
+    collective_carry(thread, direction, solve,
+                     {&solve.bound, &start_iteration, &state.r, &state.w, &state.s, &state.z,
                       &state.shadow, &state.rho, &state.alpha, &state.beta, &state.omega,
                       &state.shadow_dot_s, &state.shadow_dot_z},
-                     {x_.data(), r_.data(), p_hat_.data(), s_.data(), w(), z(), shadow_.data(),
-                      r_hat_.data(), s_hat_.data()});
+                     carried());
   };
   if (is_continued()) {
     carry(Carry::restore);
-    collective_multiply(thread, w(), *w_hat_, t_.data());
-    collective_multiply(thread, z(), *z_hat_, v_.data());
+    collective_apply(thread, w(), *w_hat_, t_.data());
+    collective_apply(thread, z(), *z_hat_, v_.data());
   } else {
-    state = collective_start(thread, bound);
+    state = collective_start(thread, solve.bound);
     start_iteration = static_cast<double>(report.iterations);
   }
-  if (first_norm < 0) {
-    first_norm = state.r;
-    report = start_report(state.r * state.r, bound);
-  }
+  solve.know_first_norm(state.r);
   LeastIterate iterates(x_.data(), other_x_.data(), state.r);
   auto last_start = static_cast<std::int64_t>(start_iteration);
-  while (report.status == SolveStatus::not_converged &&
-         report.iterations < options().stop.max_iterations) {
+  while (solve.goes_on()) {
     const bool is_usable = std::isfinite(state.alpha) &&
                            std::abs(state.rho) > Bicgstab::least_cosine * state.shadow * state.r &&
                            (state.omega != 0 || report.iterations == last_start);
@@ -256,8 +251,8 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
       ++report.restarts;
       last_start = report.iterations;
       settle(thread, iterates, other_x_.data());
-      collective_begin_again(thread, b);
-      state = collective_start(thread, std::max(bound, state.r * state.r));
+      collective_begin_again(thread, solve);
+      state = collective_start(thread, std::max(solve.bound, state.r * state.r));
       iterates.set_norm(state.r);
       continue;
     }
@@ -265,7 +260,7 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
     collective_second_half(thread, iterates, state);
     iterates.advance(state.r);
     ++report.iterations;
-    note(thread, state.r, first_norm, report);
+    note(thread, state.r, solve);
     if (!std::isfinite(state.r)) {
       break_down(report, "the residual left the range of double; gmres cannot diverge");
       break;
@@ -276,7 +271,7 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, std::span<c
       carry(Carry::keep);
     }
   }
-  settle_at_end(thread, iterates, other_x_.data(), first_norm, report);
+  settle_at_end(thread, iterates, other_x_.data(), solve);
 }
 
 }  // namespace weft::solver

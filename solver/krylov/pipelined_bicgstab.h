@@ -25,9 +25,20 @@ namespace weft::solver {
 /// parallel solution of large unsymmetric linear systems", algorithms 9 and 11.
 class PipelinedBicgstab final : public KrylovMethod {
  public:
-  PipelinedBicgstab(spmv::LinearOperator& op, Options options);
+  static constexpr MethodFacts facts{
+      .name = "bicgstab-pipelined",
+      .summary = "Cools-Vanroose: its reductions travel beside the products",
+      .reductions = 2,
+      .products = 2,
+      .arrays = {10, 14, 14},
+      .carried = {7, 9, 9},
+      .vector_bytes = {288, 464, 464},
+      .flops = {48, 50, 48},
+      .flops_per_nonzero = 4,
+      .hides_reduction = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
 
-  double vector_bytes() const override { return is_identity() ? 288 : 464; }
+  PipelinedBicgstab(spmv::LinearOperator& op, Options options);
 
  private:
   /// Scalars that are known between two steps; every thread has the same.
@@ -43,17 +54,19 @@ class PipelinedBicgstab final : public KrylovMethod {
   };
 
   Spare spare() override { return {z_hat_.get(), v_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"bicgstab-pipelined", is_identity() ? 7U : 9U}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::vector<double*> carried() override {
+    return {x_.data(), r_.data(),      p_hat_.data(), s_.data(),    w(),
+            z(),       shadow_.data(), r_hat_.data(), s_hat_.data()};
+  }
   State collective_start(const comm_thread::TeamThread& thread, double bound);
   void collective_first_half(const comm_thread::TeamThread& thread, State& state);
   void collective_second_half(const comm_thread::TeamThread& thread, const LeastIterate& iterates,
                               State& state);
-  void collective_multiply(const comm_thread::TeamThread& thread, const double* from,
-                           spmv::Operand& hat, double* product);
+  void collective_apply(const comm_thread::TeamThread& thread, const double* from,
+                        spmv::Operand& hat, double* product);
   static void set_step(State& state, double rho, double shadow_dot_w);
   double* w() { return is_identity() ? w_hat_->values() : w_.data(); }
   double* z() { return is_identity() ? z_hat_->values() : z_.data(); }

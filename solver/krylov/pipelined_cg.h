@@ -1,9 +1,8 @@
 #pragma once
 
-#include <array>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "solver/krylov/reduced_cg.h"
 
@@ -20,25 +19,35 @@ namespace weft::solver {
 /// vectors. Source: Ghysels and Vanroose 2014, algorithm 4.
 class PipelinedCg final : public ReducedCg {
  public:
+  static constexpr MethodFacts facts{
+      .name = "cg-pipelined",
+      .summary = "Ghysels-Vanroose: the reduction travels beside the product",
+      .reductions = 1,
+      .products = 1,
+      .arrays = {7, 8, 10},
+      .carried = {6, 7, 9},
+      .vector_bytes = {128, 152, 192},
+      .flops = {10, 12, 10},
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true,
+      .hides_reduction = true,
+      .is_cg_variant = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   PipelinedCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return general() ? 192 : is_identity() ? 128 : 152; }
 
  private:
   Spare spare() override { return {m_.get(), n_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override {
-    return {"cg-pipelined", general() ? 9U : is_identity() ? 6U : 7U};
+  std::vector<double*> carried() override {
+    return {x_.data(), u_.data(), m_->values(), w_.data(), p_.data(),
+            s_.data(), z_.data(), r_.data(),    q_.data()};
   }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  void collective_complete(const comm_thread::TeamThread& thread) override;
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  template <class Sum>
-  std::array<Sum, 3> next_sums(const comm_thread::TeamThread& thread, double r_square);
-  void add_sums(const comm_thread::TeamThread& thread, double r_square);
   double* w() { return is_identity() ? m_->values() : w_.data(); }
 
   std::unique_ptr<spmv::Operand> m_;

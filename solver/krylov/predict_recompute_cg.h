@@ -1,10 +1,8 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "solver/krylov/reduced_cg.h"
 
@@ -22,24 +20,34 @@ namespace weft::solver {
 /// gradient variants", PIPE-PR-CG; there M is applied twice, beside the reduction, too.
 class PredictRecomputeCg final : public ReducedCg {
  public:
+  static constexpr MethodFacts facts{.name = "cg-pipelined-pr",
+                                     .summary = "Chen-Carson: pipelined, predicts and recomputes",
+                                     .reductions = 1,
+                                     .products = 2,
+                                     .arrays = {6, 6, 8},
+                                     .carried = {4, 4, 6},
+                                     .vector_bytes = {128, 144, 176},
+                                     .flops = {10, 12, 10},
+                                     .needs_symmetric_matrix = true,
+                                     .needs_symmetric_preconditioner = true,
+                                     .hides_reduction = true,
+                                     .is_cg_variant = true};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   PredictRecomputeCg(spmv::LinearOperator& op, Options options);
-  double vector_bytes() const override { return general() ? 176 : is_identity() ? 128 : 144; }
 
  private:
   Spare spare() override { return {t_.get(), a_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg-pipelined-pr", general() ? 6U : 4U}; }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  std::vector<double*> carried() override {
+    return {x_.data(), u_->values(), t_->values(), p_.data(), r_.data(), s_.data()};
+  }
+  void collective_complete(const comm_thread::TeamThread& thread) override;
+  void collective_multiply_both(const comm_thread::TeamThread& thread);
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,
                           const Step& step) override;
-  template <class Sum>
-  std::array<double, 5> next_bounds(const comm_thread::TeamThread& thread, double r_square,
-                                    double p_square);
-  double term(std::size_t sum, std::size_t i) const;
   void collective_pass(const comm_thread::TeamThread& thread, double alpha, double beta,
                        double r_square, double p_norm, bool is_stale);
   void collective_general_pass(const comm_thread::TeamThread& thread, double alpha, double beta,

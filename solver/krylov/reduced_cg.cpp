@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "solver/report/stop_rule.h"
 
 namespace weft::solver {
 
@@ -22,8 +26,59 @@ constexpr int most_vain_restarts = 10;
 ReducedCg::ReducedCg(spmv::LinearOperator& op, Options options, int sum_count)
     : KrylovMethod(op, std::move(options)),
       norm_(op.collective_norm()),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(), sum_count),
+      sums_(collective_make_sum(sum_count)),
       fitted_(op, extra_sum()) {}
+
+double ReducedCg::estimate(std::size_t number, double r_square, double p_square) const {
+  if (!is_added(number)) return 0;
+  const Product& product = products_[number];
+  const double square = product.is_of_p ? p_square : r_square;
+  if (square == 0) return 0;
+  double factor = 1;
+  for (int i = 0; i < product.norms; ++i) factor *= norm_;
+  for (int i = 0; i < product.inverses; ++i) factor *= preconditioner_norm();
+  return factor * square;
+}
+
+template <class Sum>
+void ReducedCg::add_products_as(const TeamThread& thread, std::size_t count, double r_square,
+                                double p_square) {
+  std::array<Sum, most_products> sums{Sum(0), Sum(0), Sum(0), Sum(0), Sum(0)};
+  for (std::size_t k = 0; k < count; ++k)
+    sums[k] = Sum(next_bound<Sum>(thread, k, r_square, p_square));
+  for_each_segment(thread, [&](std::size_t i, std::int64_t length) {
+    const auto scale_of = [&](const Factor& factor) {
+      return factor.is_scaled ? diagonal(i) : nullptr;
+    };
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto& [a, b, norms, inverses, is_of_p] = products_[k];
+      if (is_added(k))
+        add_scaled_product(scale_of(a), a.values + i, scale_of(b), b.values + i, length, sums[k]);
+    }
+  });
+  for (std::size_t k = 0; k < count; ++k)
+    sums[k].flush(sums_.part(thread.index, static_cast<int>(k)));
+}
+
+void ReducedCg::add_products(const TeamThread& thread, std::size_t count, double r_square,
+                             double p_square) {
+  if (general()) return add_products_as<spmv::BinnedSum>(thread, count, r_square, p_square);
+  add_products_as<spmv::CloseSum>(thread, count, r_square, p_square);
+}
+
+std::array<double, ReducedCg::most_products> ReducedCg::collective_fit(const TeamThread& thread) {
+  std::array<double, most_products> values{};
+  for (std::size_t k = 0; k < products_.size(); ++k) values[k] = sums_.result(static_cast<int>(k));
+  const double* const d = diagonal(0);
+  fitted_.collective_fit(
+      thread, std::span(values).first(products_.size()), [&](std::size_t k, std::size_t i) {
+        const auto value = [&](const Factor& factor) {
+          return factor.is_scaled && d ? d[i] * factor.values[i] : factor.values[i];
+        };
+        return value(products_[k].a) * value(products_[k].b);
+      });
+  return values;
+}
 
 ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double gamma,
                                      double delta) {
@@ -34,82 +89,70 @@ ReducedCg::Step ReducedCg::step_from(const State& state, double r_square, double
   return step;
 }
 
-void ReducedCg::collective_iterate(const TeamThread& thread, std::span<const double> b,
-                                   double bound, double& first_norm, SolveReport& report) {
-  State state{.r_square = bound};
+void ReducedCg::collective_carry_all(const TeamThread& thread, Carry direction, Solve& solve,
+                                     State& state, Step& step) {
+  double has_direction = state.has_direction ? 1 : 0;
+  std::vector<double*> scalars{&solve.bound,        &has_direction, &state.r_square,
+                               &state.r_dot_u,      &state.alpha,   &state.p_norm,
+                               &state.fresh_square, &step.r_square, &step.r_dot_u,
+                               &step.alpha,         &step.beta,     &step.denominator};
+  fitted_.append_carried(thread, most_products, scalars);
+  collective_carry(thread, direction, solve, scalars, carried());
+  if (direction == Carry::keep) return;
+  state.has_direction = has_direction != 0;
+  collective_complete(thread);
+}
+
+/// After a step that is not usable. False where the solve ends, as a breakdown.
+bool ReducedCg::may_begin_again(const State& state, const Step& step, int vain_restarts,
+                                SolveReport& report) const {
+  if (!state.has_direction && !std::isfinite(step.denominator))
+    break_down(report, explain_curvature(step.denominator));
+  else if (!state.has_direction)
+    break_down(report, fmt::format("r·A·r = {:.3g} is not positive: the matrix is not positive "
+                                   "definite, or nothing but rounding is left to iterate on",
+                                   step.denominator));
+  else if (vain_restarts >= most_vain_restarts)
+    break_down(report, fmt::format("{} restarts in succession have not reduced the residual: {}",
+                                   vain_restarts, explain_curvature(step.denominator)));
+  return report.status == SolveStatus::not_converged;
+}
+
+void ReducedCg::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  SolveReport& report = solve.report;
+  State state{.r_square = solve.bound};
   Step step;
-  double has_direction = 0;
-  const auto carry = [&](Carry direction) {
-    collective_carry_all(thread, direction, first_norm, report,
-                         {&bound,
-                          &has_direction,
-                          &state.r_square,
-                          &state.r_dot_u,
-                          &state.alpha,
-                          &state.p_norm,
-                          &state.fresh_square,
-                          &step.r_square,
-                          &step.r_dot_u,
-                          &step.alpha,
-                          &step.beta,
-                          &step.denominator,
-                          &fitted_.bound(thread, 1).excess(),
-                          &fitted_.bound(thread, 1).cancelled(),
-                          &fitted_.bound(thread, 2).excess(),
-                          &fitted_.bound(thread, 2).cancelled(),
-                          &fitted_.bound(thread, 3).excess(),
-                          &fitted_.bound(thread, 3).cancelled(),
-                          &fitted_.bound(thread, 4).excess(),
-                          &fitted_.bound(thread, 4).cancelled()});
-  };
   fitted_.reset(thread);
   double restart_norm = std::numeric_limits<double>::infinity();  // least ‖b − A·x‖ at a restart
   int vain_restarts = 0;  // in succession
   bool is_restarted = false;
   bool is_step_known = is_continued();
-  if (is_step_known) {
-    carry(Carry::restore);
-    state.has_direction = has_direction != 0;
-  }
+  if (is_step_known) collective_carry_all(thread, Carry::restore, solve, state, step);
   while (true) {
     if (!is_step_known) step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
     if (std::exchange(is_restarted, false)) {
-      vain_restarts = norm < least_gain * restart_norm ? 0 : vain_restarts + 1;
+      vain_restarts = norm < StopRule::least_gain * restart_norm ? 0 : vain_restarts + 1;
       restart_norm = std::min(restart_norm, norm);
     }
-    if (first_norm < 0) {
-      first_norm = norm;
-      report = start_report(step.r_square, bound);
+    if (!solve.rule.has_first_norm()) {
+      solve.know_first_norm(norm);
       if (report.status != SolveStatus::not_converged) return;
     }
     // One that is not finite is left to a restart.
     const bool is_lost = state.has_direction && !std::isfinite(norm);
     if (!std::exchange(is_step_known, false) && !is_lost) {
-      note(thread, norm, first_norm, report);
-      has_direction = state.has_direction ? 1 : 0;
-      if (is_checkpoint_due(report)) carry(Carry::keep);
+      note(thread, norm, solve);
+      if (is_checkpoint_due(report)) collective_carry_all(thread, Carry::keep, solve, state, step);
     }
-    if (report.status != SolveStatus::not_converged ||
-        report.iterations >= options().stop.max_iterations)
-      return;
+    if (!solve.goes_on()) return;
     if (is_lost || !(step.denominator > 0)) {
-      if (!state.has_direction) {
-        if (!std::isfinite(step.denominator))
-          return break_down(report, explain_curvature(step.denominator));
-        return break_down(report,
-                          fmt::format("r·A·r = {:.3g} is not positive: the matrix is not positive "
-                                      "definite, or nothing but rounding is left to iterate on",
-                                      step.denominator));
-      }
-      if (vain_restarts >= most_vain_restarts)
-        return break_down(report,
-                          fmt::format("{} restarts in succession have not reduced the residual: {}",
-                                      vain_restarts, explain_curvature(step.denominator)));
+      if (!may_begin_again(state, step, vain_restarts, report)) return;
       ++report.restarts;
-      collective_begin_again(thread, b);
+      collective_begin_again(thread, solve);
       is_restarted = true;
-      state = {.r_square = std::max(step.r_square, bound)};
+      state = {.r_square = std::max(step.r_square, solve.bound)};
       continue;
     }
     state.p_norm = norm + std::abs(step.beta) * state.p_norm;

@@ -17,8 +17,7 @@ SolveReport collective_solve_deflated(KrylovMethod& method, NullSpace& null_spac
   perfmodel::HugePageBuffer<double> reachable(b.size());
   double taken = 0;
   op.team().run([&](const comm_thread::TeamThread& thread) {
-    for (const spmv::Segment& segment : op.segments(thread.index))
-      std::copy_n(b.data() + segment.begin, segment.count, reachable.data() + segment.begin);
+    op.for_each_element(thread.index, [&](std::size_t i) { reachable[i] = b[i]; });
     const double share = null_space.collective_project(thread, reachable.data());
     if (thread.is_primary()) taken = std::abs(share);
   });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/krylov/stop_criterion.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/grid/stencil.h"
 
 namespace weft::solver {

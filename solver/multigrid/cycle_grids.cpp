@@ -15,42 +15,21 @@ using spmv::GridBox;
 using spmv::RowSet;
 
 template <class Value>
-CycleGrids<Value>::CycleGrids(const comm_thread::Communicator& communicator,
-                              comm_thread::CommThread& comm_thread,
-                              const comm_thread::ComputeTeam& team,
-                              std::vector<LevelPlan<Value>> plan, const Options& options,
-                              perfmodel::PhaseTimer& timer)
-    : communicator_(communicator),
-      comm_thread_(comm_thread),
-      team_(team),
+CycleGrids<Value>::CycleGrids(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
+                              const Options& options, perfmodel::PhaseTimer& timer)
+    : crew_(crew),
       options_(options),
-      memories_(static_cast<std::size_t>(team.thread_count())),
+      memories_(static_cast<std::size_t>(crew.team().thread_count())),
       timer_(timer) {
   levels_.reserve(plan.size());  // they hold references to each other
-  for (LevelPlan<Value>& level : plan) {
-    levels_.push_back({.grid = level.grid,
-                       .cuts = level.cuts,
-                       .finer_cuts = level.finer_cuts,
-                       .f = {},
-                       .x = {},
-                       .e = {},
-                       .restricted = {},
-                       .correction = {},
-                       .f_halo = {},
-                       .e_halo = {},
-                       .down = {},
-                       .up = {},
-                       .down_pass = {},
-                       .up_pass = {},
-                       .couplings = std::move(level.couplings)});
-    if (level.coarsest) coarsest_couplings_ = std::move(level.coarsest);
-  }
+  for (LevelPlan<Value>& level : plan) levels_.push_back({std::move(level)});
   for (std::size_t i = 0; i < levels_.size(); ++i) make_level(levels_[i], i);
-  comm_thread::collective_attempt(communicator, [&] {
-    if (!levels_.back().cuts.box(communicator.rank()).is_empty())
-      coarsest_.emplace(levels_.back().grid, coarsest_couplings_.get());
+  const Level& last = levels_.back();
+  comm_thread::collective_attempt(crew_.communicator(), [&] {
+    if (!last.cuts.box(crew_.communicator().rank()).is_empty())
+      coarsest_.emplace(last.grid, last.coarsest.get());
   });
-  communicator.barrier();  // both ends of every pair exist
+  crew_.communicator().barrier();  // both ends of every pair exist
 }
 
 template <class Value>
@@ -61,11 +40,12 @@ int CycleGrids<Value>::solution_depth(std::size_t index) const {
 
 template <class Value>
 void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
-  const int rank = communicator_.rank();
+  const comm_thread::Communicator& communicator = crew_.communicator();
+  const int rank = communicator.rank();
   const bool is_last = index + 1 == levels_.size();
   const GridBox domain = level.grid.points();
   const GridBox own = level.cuts.box(rank);
-  const int threads = team_.thread_count();
+  const int threads = crew_.team().thread_count();
   const int steps = options_.steps_on(index);
   const int f_depth = is_last ? 0 : depth(index);
   const int e_depth = solution_depth(index);
@@ -80,10 +60,10 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
   const auto side = [](const LevelCuts& cuts, int depth, GridArray<Value>& array) {
     return typename BoxExchange<Value>::Side{cuts, depth, array.layout(), array.values()};
   };
-  level.f_halo.emplace(communicator_, domain, side(level.finer_cuts, 0, from),
+  level.f_halo.emplace(communicator, domain, side(level.finer_cuts, 0, from),
                        side(level.cuts, f_depth, level.f), threads);
   if (index > 0)
-    level.e_halo.emplace(communicator_, domain, side(level.cuts, 0, level.e),
+    level.e_halo.emplace(communicator, domain, side(level.cuts, 0, level.e),
                          side(level.finer_cuts, e_depth, level.interpolation_source()), threads);
   if (is_last) return;
   const LevelCouplings<Value>* const couplings = level.couplings.get();
@@ -122,28 +102,16 @@ template <class Value>
 void CycleGrids<Value>::collective_run(const TeamThread& thread, const spmv::Work& work,
                                        spmv::Halo* halo) const {
   if (halo && !halo->messages().is_empty())
-    spmv::run_in_mode(thread, options_.mode, {work, *halo, comm_thread_, timer_});
+    spmv::run_in_mode(thread, options_.mode, {work, *halo, crew_.comm_thread(), timer_});
   else
     run_alone(thread, work);
   thread.barrier();
 }
 
 template <class Value>
-void CycleGrids<Value>::DownWork::run(RowSet part, const TeamThread& thread,
-                                      const std::function<void()>& pause) const {
-  Level& level = grids_.levels_[index_];
-  for_each_tile(level.down, part, thread, [&](const PassTile& tile) {
-    level.down_pass->run(tile, source_, level.x, grids_.levels_[index_ + 1].restriction_target(),
-                         grids_.memory(thread), pause);
-  });
-}
-
-template <class Value>
-void CycleGrids<Value>::CoarsestWork::run(RowSet part, const TeamThread& thread,
-                                          const std::function<void()>&) const {
-  Level& level = grids_.levels_.back();
-  if (part != RowSet::interior && thread.is_primary() && grids_.coarsest_)
-    grids_.coarsest_->solve(level.f, level.e);
+void CycleGrids<Value>::solve_coarsest(RowSet part, const TeamThread& thread) {
+  if (part != RowSet::interior && thread.is_primary() && coarsest_)
+    coarsest_->solve(levels_.back().f, levels_.back().e);
 }
 
 template class CycleGrids<float>;

@@ -1,23 +1,18 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
 #include "solver/multigrid/coarsest_grid.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/grid_array.h"
-#include "solver/multigrid/grids/grid_level.h"
 #include "solver/multigrid/grids/level_couplings.h"
-#include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/passes/grid_pass.h"
 #include "solver/multigrid/passes/tiles.h"
@@ -35,38 +30,28 @@ class CycleGrids {
  public:
   using Options = CycleOptions;
 
-  struct Level {
-    GridLevel grid;
-    LevelCuts cuts;
-    LevelCuts finer_cuts;  // as the ranks of the next finer grid have its points
-    GridArray<Value> f;  // with halo
-    GridArray<Value> x;  // after smoothing on the way down, around the own points as well
-    GridArray<Value> e;  // the solution, with halo; none of the finest grid
-    std::optional<GridArray<Value>>
-        restricted;  // f, on the finer grid's ranks, where those are others
-    std::optional<GridArray<Value>>
-        correction;  // e, on the finer grid's ranks, where those are others
-    std::optional<BoxExchange<Value>> f_halo;
-    std::optional<BoxExchange<Value>> e_halo;
-    PassTiles down;
-    PassTiles up;
-    std::optional<DownPass<Value>> down_pass;
-    std::optional<UpPass<Value>> up_pass;
-    std::unique_ptr<LevelCouplings<Value>> couplings;  // where they vary
+  struct Level : LevelPlan<Value> {
+    GridArray<Value> f{};  // with halo
+    GridArray<Value> x{};  // after smoothing on the way down, around the own points as well
+    GridArray<Value> e{};  // the solution, with halo; none of the finest grid
+    /// f and e on the finer grid's ranks, where those are others.
+    std::optional<GridArray<Value>> restricted{};
+    std::optional<GridArray<Value>> correction{};
+    std::optional<BoxExchange<Value>> f_halo{};
+    std::optional<BoxExchange<Value>> e_halo{};
+    PassTiles down{};
+    PassTiles up{};
+    std::optional<DownPass<Value>> down_pass{};
+    std::optional<UpPass<Value>> up_pass{};
 
-    double coupling_bytes() const { return couplings ? LevelCouplings<Value>::bytes : 0; }
+    double coupling_bytes() const { return this->couplings ? LevelCouplings<Value>::bytes : 0; }
     std::size_t byte_count() const;
     GridArray<Value>& restriction_target() { return restricted ? *restricted : f; }
     GridArray<Value>& interpolation_source() { return correction ? *correction : e; }
   };
 
-  class DownWork;
-  class CoarsestWork;
-
-  /// Collective. Thread: the main thread, outside the team. `communicator`: of the communication
-  /// thread.
-  CycleGrids(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-             const comm_thread::ComputeTeam& team, std::vector<LevelPlan<Value>> plan,
+  /// Collective. Thread: the main thread, outside the team.
+  CycleGrids(const comm_thread::Crew& crew, std::vector<LevelPlan<Value>> plan,
              const Options& options, perfmodel::PhaseTimer& timer);
   CycleGrids(const CycleGrids&) = delete;
   CycleGrids& operator=(const CycleGrids&) = delete;
@@ -76,8 +61,7 @@ class CycleGrids {
   /// Points around the own ones of the next finer grid at which a solution comes to its ranks.
   int solution_depth(std::size_t index) const;
   const Options& options() const { return options_; }
-  const comm_thread::Communicator& communicator() const { return communicator_; }
-  const comm_thread::ComputeTeam& team() const { return team_; }
+  const comm_thread::Crew& crew() const { return crew_; }
   const perfmodel::PhaseTimer& timer() const { return timer_; }
   /// The finest first.
   std::span<Level> levels() { return levels_; }
@@ -86,6 +70,8 @@ class CycleGrids {
     return memories_[static_cast<std::size_t>(thread.index)];
   }
 
+  /// The direct solution, in the part after the coarsest grid's f has arrived. Every thread.
+  void solve_coarsest(spmv::RowSet part, const comm_thread::TeamThread& thread);
   /// Work beside the exchange of `halo`, or alone where that is null or has no messages.
   /// Thread: every thread of the team. Ends with a barrier. Collective.
   void collective_run(const comm_thread::TeamThread& thread, const spmv::Work& work,
@@ -95,42 +81,12 @@ class CycleGrids {
   void make_level(Level& level, std::size_t index);
   void run_alone(const comm_thread::TeamThread& thread, const spmv::Work& work) const;
 
-  const comm_thread::Communicator& communicator_;
-  comm_thread::CommThread& comm_thread_;
-  const comm_thread::ComputeTeam& team_;
+  comm_thread::Crew crew_;
   Options options_;
   std::vector<Level> levels_;
-  std::unique_ptr<GridCouplings> coarsest_couplings_;  // where they vary, on the last grid's rank
   std::optional<CoarsestGrid> coarsest_;
   std::vector<PassMemory<Value>> memories_;  // [threads]
   perfmodel::PhaseTimer& timer_;
-};
-
-/// The way down from one grid.
-template <class Value>
-class CycleGrids<Value>::DownWork final : public spmv::Work {
- public:
-  DownWork(CycleGrids& grids, std::size_t index, const typename DownPass<Value>::Source& source)
-      : grids_(grids), index_(index), source_(source) {}
-  void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
-           const std::function<void()>& pause) const override;
-
- private:
-  CycleGrids& grids_;
-  std::size_t index_;
-  typename DownPass<Value>::Source source_;
-};
-
-/// The direct solution, after the coarsest grid's f has arrived.
-template <class Value>
-class CycleGrids<Value>::CoarsestWork final : public spmv::Work {
- public:
-  explicit CoarsestWork(CycleGrids& grids) : grids_(grids) {}
-  void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
-           const std::function<void()>& pause) const override;
-
- private:
-  CycleGrids& grids_;
 };
 
 /// Calls run(tile) for the tiles of `part` that are the thread's.

@@ -2,13 +2,8 @@
 
 #include <cstddef>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
-#include "solver/multigrid/gathering.h"
+#include "solver/levels/gathering.h"
 #include "solver/multigrid/passes/tiles.h"
-#include "spmv/grid/grid_partition.h"
-#include "spmv/grid/stencil.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/index.h"
 
@@ -32,20 +27,5 @@ struct CycleOptions {
     return level == 0 && finest_steps > 0 ? finest_steps : steps;
   }
 };
-
-/// `options` with the least points of a rank that a model chooses from a measurement where they are
-/// 0. `stencil`: of the operator, or of one with constant couplings on its grid. Collective.
-/// Thread: the main thread, outside the team.
-CycleOptions collective_with_gathering(const comm_thread::Communicator& communicator,
-                                       comm_thread::CommThread& comm_thread,
-                                       const comm_thread::ComputeTeam& team,
-                                       const spmv::GridStencil& stencil,
-                                       const spmv::GridPartition& partition, CycleOptions options);
-
-/// use(a value of the precision that is wanted): float or double.
-template <class Use>
-auto with_precision(bool is_double, const Use& use) {
-  return is_double ? use(double{}) : use(float{});
-}
 
 }  // namespace weft::solver

@@ -60,13 +60,12 @@ struct Tridiagonal {
 }  // namespace
 
 SpectrumBounds collective_spectrum_bounds(spmv::LinearOperator& op, spmv::Mode mode,
-                                          CyclePreconditioner& m) {
-  if (m.has_known_bounds()) return {m.cycle().least_eigenvalue(), 1};
+                                          MultigridPreconditioner& m) {
+  if (m.least_eigenvalue()) return {*m.least_eigenvalue(), 1};
   perfmodel::HugePageBuffer<double> b(op.element_count());
   op.team().run([&](const comm_thread::TeamThread& thread) {
-    for (const spmv::Segment& segment : op.segments(thread.index))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        b[segment.begin + i] = spmv::uniform(seed, op.global_row(segment.begin + i)) - 0.5;
+    op.for_each_element(thread.index,
+                        [&](std::size_t i) { b[i] = spmv::uniform(seed, op.global_row(i)) - 0.5; });
   });
   Tridiagonal lanczos;
   double carried = 0;  // β/α of the step before

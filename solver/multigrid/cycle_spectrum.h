@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solver/multigrid/cycle_preconditioner.h"
+#include "solver/multigrid/multigrid_preconditioner.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
 
@@ -18,6 +18,6 @@ struct SpectrumBounds {
 /// vectors while it runs. Collective. Thread: the main thread, outside the team. Source: Golub and
 /// Van Loan, Matrix Computations, section 10.2 (conjugate gradients and Lanczos).
 SpectrumBounds collective_spectrum_bounds(spmv::LinearOperator& op, spmv::Mode mode,
-                                          CyclePreconditioner& m);
+                                          MultigridPreconditioner& m);
 
 }  // namespace weft::solver

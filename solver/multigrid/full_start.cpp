@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
+#include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_grids.h"
 #include "solver/multigrid/passes/restriction.h"
 #include "spmv/grid/shares.h"
-#include "spmv/modes/work.h"
 
 namespace weft::solver {
 
@@ -96,18 +95,11 @@ void interpolate_row(std::span<const CubicTerms<Value>> terms, GlobalIndex begin
 
 }  // namespace
 
-/// An exchange alone.
-template <class Value>
-class FullStart<Value>::NoWork final : public spmv::Work {
- public:
-  void run(spmv::RowSet, const TeamThread&, const std::function<void()>&) const override {}
-};
-
 template <class Value>
 FullStart<Value>::FullStart(GridCycle<Value>& cycle)
-    : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.grids_.team().thread_count())) {
+    : cycle_(cycle), rows_(static_cast<std::size_t>(cycle.grids_.crew().team().thread_count())) {
   const CycleGrids<Value>& grids = cycle.grids_;
-  const int rank = grids.communicator().rank();
+  const int rank = grids.crew().communicator().rank();
   const std::size_t count = grids.levels().size();
   guesses_.resize(count);
   transfers_.resize(count - 1);
@@ -127,12 +119,13 @@ FullStart<Value>::FullStart(GridCycle<Value>& cycle)
     guess.sum = GridArray<Value>(own, 0);
     const typename BoxExchange<Value>::Side side{level.cuts, depth, guess.values.layout(),
                                                  guess.values.values()};
-    guess.halo = std::make_unique<BoxExchange<Value>>(grids.communicator(), level.grid.points(),
-                                                      side, side, grids.team().thread_count());
+    guess.halo =
+        std::make_unique<BoxExchange<Value>>(grids.crew().communicator(), level.grid.points(), side,
+                                             side, grids.crew().team().thread_count());
   }
   for (auto& row : rows_)
     row.resize(static_cast<std::size_t>(longest + 2 * (CubicTerms<Value>::reach + margin)));
-  grids.communicator().barrier();  // both ends of every pair exist
+  grids.crew().communicator().barrier();  // both ends of every pair exist
 }
 
 template <class Value>
@@ -146,14 +139,13 @@ std::size_t FullStart<Value>::byte_count() const {
 
 template <class Value>
 int FullStart<Value>::rank() const {
-  return cycle_.grids_.communicator().rank();
+  return cycle_.grids_.crew().communicator().rank();
 }
 
 template <class Value>
 void FullStart<Value>::collective_exchange(const TeamThread& thread,
                                            BoxExchange<Value>& halo) const {
-  halo.copy_own(thread);
-  cycle_.grids_.collective_run(thread, NoWork(), &halo);
+  halo.collective_exchange(thread, cycle_.grids_.crew().comm_thread());
 }
 
 template <class Value>
@@ -327,7 +319,7 @@ void FullStart<Value>::collective_run(const TeamThread& thread, const spmv::Grid
       collective_exchange(thread, *guesses_[i].halo);
       subtract_product(thread, i);
       thread.barrier();
-      cycle_.collective_cycle_from(thread, i);
+      run_cycle(typename GridCycle<Value>::Steps{cycle_, thread, i}, i);
       take_correction(thread, i, k == 0, k + 1 == cycles_per_grid);
     }
   }

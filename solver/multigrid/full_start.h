@@ -53,7 +53,6 @@ class FullStart {
   struct Transfer {
     std::array<std::vector<CubicTerms<Value>>, 3> terms;  // of the own points of each direction
   };
-  class NoWork;
 
   void collective_exchange(const comm_thread::TeamThread& thread, BoxExchange<Value>& halo) const;
   int rank() const;

@@ -2,25 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/traffic_model.h"
+#include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/full_start.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grid_gathering.h"
 #include "solver/multigrid/grids/box_exchange.h"
 #include "solver/multigrid/grids/chebyshev.h"
 #include "solver/multigrid/grids/rim.h"
 #include "solver/multigrid/grids/turned_grid.h"
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/square_work.h"
 #include "solver/precondition/solve_unit.h"
 #include "spmv/grid/grid_layout.h"
 #include "spmv/grid/shares.h"
 #include "spmv/modes/run_in_mode.h"
+#include "spmv/modes/work.h"
 
 namespace weft::solver {
 
@@ -49,26 +53,24 @@ template <class Value>
 class MultigridMethodOf final : public MultigridMethod {
  public:
   MultigridMethodOf(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 32 + 8 * sizeof(Value); }
 
-  CycleReport report() override;
+  LevelsReport report() override;
   void forget_times() override { cycle_->forget_times(); }
 
  private:
   Spare spare() override { return {nullptr, nullptr}; }
-  double collective_true_norm(const comm_thread::TeamThread&, std::span<const double>) override {
-    return norm_;
+  void collective_find_true_norms(const comm_thread::TeamThread&, Solves solves) override {
+    solves.front().true_norm = norm_;
   }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
   std::unique_ptr<GridCycle<Value>> collective_make(const spmv::StencilOperator& op);
   /// x of the grid, from x of the operator; and back. Every thread; both end with a barrier.
   void turn_solution(const comm_thread::TeamThread& thread);
   void turn_solution_back(const comm_thread::TeamThread& thread);
   double* solution_on_grid() { return grid_.is_turned() ? turned_x_.data() : x_.data(); }
-  Recurrence recurrence() const override;
+  std::vector<double*> carried() override { return {x_.data(), direction_copy_.data()}; }
   /// What the iteration carries between two cycles, besides x and the direction.
   struct Carried {
     double norm = 0;
@@ -76,8 +78,8 @@ class MultigridMethodOf final : public MultigridMethod {
     double rho = 0;  // of the semi-iteration
     double unit = 1;  // of the direction, see SolveUnit
   };
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report, Carried& carried);
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction, Solve& solve,
+                            Carried& scalars);
   /// `unit`: by which the residual is multiplied.
   FinestResidual residual(double unit = 1);
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
@@ -109,15 +111,15 @@ template <class Value>
 std::unique_ptr<GridCycle<Value>> MultigridMethodOf<Value>::collective_make(
     const spmv::StencilOperator& op) {
   const MultigridSettings& asked = options().multigrid;
-  const Cycle::Options chosen = collective_with_gathering(
-      op.communicator(), op.comm_thread(), op.team(), grid_.stencil(), grid_.partition(),
-      {.steps = asked.steps,
-       .least_points = asked.least_points,
-       .has_full_start = asked.has_full_start,
-       .is_double = asked.is_double,
-       .mode = options().mode});
+  const CycleOptions chosen =
+      collective_with_gathering(op.crew(), grid_.stencil(), grid_.partition(),
+                                {.steps = asked.steps,
+                                 .least_points = asked.least_points,
+                                 .has_full_start = asked.has_full_start,
+                                 .is_double = asked.is_double,
+                                 .mode = options().mode});
   return std::make_unique<GridCycle<Value>>(
-      op.communicator(), op.comm_thread(), op.team(),
+      op.crew(),
       plan_constant<Value>(grid_.stencil(), grid_.partition(), chosen.least_points).levels, chosen,
       timer_);
 }
@@ -164,8 +166,9 @@ MultigridMethodOf<Value>::MultigridMethodOf(spmv::StencilOperator& op, Options o
 }
 
 template <class Value>
-void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::span<const double> b,
+void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, const Solve& solve,
                                                 const double* product) {
+  const std::span<const double> b = solve.b;
   if (grid_.is_turned()) {
     grid_.turn(thread, given_layout_, b.data(), turned_b_.data());
     if (!product)  // x is 0
@@ -177,29 +180,14 @@ void MultigridMethodOf<Value>::collective_begin(const TeamThread& thread, std::s
   if (b_halo_) {
     if (thread.is_primary()) b_halo_->read_from(b_);
     thread.barrier();
-    b_halo_->pack(thread.index);
-    thread.barrier();
-    if (thread.is_primary() && !b_halo_->messages().is_empty())
-      b_halo_->messages().post(op().comm_thread()).wait();
-    thread.barrier();
-    b_halo_->unpack(thread);
-    b_halo_->copy_own(thread);
+    b_halo_->collective_exchange(thread, op().comm_thread());
   }
   thread.barrier();
 }
 
 template <class Value>
-KrylovMethod::Recurrence MultigridMethodOf<Value>::recurrence() const {
-  const MultigridSettings& settings = options().multigrid;
-  return {"multigrid(" + std::to_string(settings.steps) + "," +
-              std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
-          2};
-}
-
-template <class Value>
 void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Carry direction,
-                                                    double& first_norm, SolveReport& report,
-                                                    Carried& carried) {
+                                                    Solve& solve, Carried& scalars) {
   const bool is_kept = direction == Carry::keep;
   const auto copy_direction = [&] {
     for (const GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
@@ -219,9 +207,8 @@ void MultigridMethodOf<Value>::collective_carry_all(const TeamThread& thread, Ca
     copy_direction();
     turn_solution_back(thread);
   }
-  collective_carry(thread, direction, first_norm, report,
-                   {&carried.norm, &carried.factor, &carried.rho, &carried.unit},
-                   {x_.data(), direction_copy_.data()});
+  collective_carry(thread, direction, solve,
+                   {&scalars.norm, &scalars.factor, &scalars.rho, &scalars.unit}, carried());
   if (is_kept) return;
   copy_direction();
   turn_solution(thread);
@@ -247,20 +234,21 @@ FinestResidual MultigridMethodOf<Value>::residual(double unit) {
 }
 
 template <class Value>
-CycleReport MultigridMethodOf<Value>::report() {
-  CycleReport report = cycle_->report();
-  PassReport& down = report.levels.front().down;
-  down.sent_bytes = x_halo_ ? x_halo_->sent_bytes() : 0;
-  down.sent_messages = x_halo_ ? x_halo_->sent_messages() : 0;
-  down.halo = x_halo_ ? &*x_halo_ : nullptr;
-  report.allocated_bytes +=
+LevelsReport MultigridMethodOf<Value>::report() {
+  LevelsReport report = cycle_->report();
+  LevelReport& finest = report.levels.front();
+  PassReport& down = finest.passes.front();
+  down.exchanges.clear();
+  down.sent_bytes = down.sent_messages = 0;
+  if (x_halo_) down.add(*x_halo_, 1);
+  std::size_t bytes =
       direction_.byte_count() + (turned_b_.size() + turned_x_.size()) * sizeof(double);
-  if (full_start_) report.allocated_bytes += full_start_->byte_count();
+  if (full_start_) bytes += full_start_->byte_count();
   if (x_halo_)
-    report.allocated_bytes +=
+    bytes +=
         b_with_halo_.size() * sizeof(double) + b_halo_->buffer_bytes() + x_halo_->buffer_bytes();
-  for (const RimPart& part : rim_)
-    report.allocated_bytes += (part.b.size() + part.x.size()) * sizeof(double);
+  for (const RimPart& part : rim_) bytes += (part.b.size() + part.x.size()) * sizeof(double);
+  finest.allocated_bytes += static_cast<std::int64_t>(bytes);
   return report;
 }
 
@@ -278,7 +266,12 @@ template <class Value>
 double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, double bound) {
   CloseSum square(bound);
   const FinestResidual finest = residual();
-  const SquareWork work(finest, layout_.own(), square);
+  const spmv::WorkBy work(
+      [&](RowSet part, const TeamThread& mine, const std::function<void()>& /*pause*/) {
+        if (part == RowSet::interior) return;
+        for (const GridBox& box : spmv::share_of_rows(layout_.own(), mine.index, mine.count))
+          finest.add_square(box, square);
+      });
   if (x_halo_)
     spmv::run_in_mode(thread, options().mode, {work, *x_halo_, op().comm_thread(), timer_});
   else {
@@ -290,59 +283,53 @@ double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, do
 }
 
 template <class Value>
-void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
-                                                  std::span<const double> /*b*/, double bound,
-                                                  double& first_norm, SolveReport& report) {
+void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
+  const double bound = solve.bound;
   SemiIteration outer(cycle_->least_eigenvalue(), 1);
   double norm = std::sqrt(bound);
   const double largest = std::sqrt(bound / static_cast<double>(op().global_row_count()));
   double unit = SolveUnit::of(largest, cycle_->finest().scale);
   double factor = 1;  // by which the last iteration has reduced the residual
   if (is_continued()) {
-    Carried carried;
-    collective_carry_all(thread, Carry::restore, first_norm, report, carried);
-    norm = carried.norm;
-    factor = carried.factor;
-    outer.carried() = carried.rho;
-    unit = carried.unit;
+    Carried scalars;
+    collective_carry_all(thread, Carry::restore, solve, scalars);
+    norm = scalars.norm;
+    factor = scalars.factor;
+    outer.carried() = scalars.rho;
+    unit = scalars.unit;
   }
   const FinestResidual finest = residual(unit);
-  bool is_start = full_start_ && first_norm < 0;  // the finest grid's cycle of it is to come
+  // The finest grid's cycle of it is to come.
+  bool is_start = full_start_ && !solve.rule.has_first_norm();
   if (is_start) {
     norm = collective_measure(thread, bound);
-    first_norm = norm;
-    report = start_report(norm * norm, bound);
-    if (report.status != SolveStatus::not_converged ||
-        report.iterations >= options().stop.max_iterations)
-      return;
+    solve.know_first_norm(norm);
+    if (!solve.goes_on()) return;
     full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, unit,
                                 solution_on_grid());
   }
   while (true) {
     if (x_halo_) x_halo_->copy_own(thread);
-    const bool is_first = first_norm < 0;
-    const double wanted = options().stop.wanted_norm(first_norm);
+    const bool is_first = !solve.rule.has_first_norm();
     const double before = norm;
     spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
-    Carried carried{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
-    SolveReport begun;  // what a checkpoint takes: it repeats the cycle down
-    if (options().checkpoints) begun = report;
+    Carried scalars{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
+    Solve begun = solve;  // what a checkpoint takes: it repeats the cycle down
     const auto note_norm = [&] {
       if (is_first) {
-        first_norm = norm;
-        report = start_report(norm * norm, bound);
+        solve.know_first_norm(norm);
         factor = 1;
       } else {
-        note(thread, norm, first_norm, report);
-        if (is_checkpoint_due(report))
-          collective_carry_all(thread, Carry::keep, first_norm, begun, carried);
+        note(thread, norm, solve);
+        if (is_checkpoint_due(solve.report))
+          collective_carry_all(thread, Carry::keep, begun, scalars);
         factor = norm / before;
       }
-      return report.status != SolveStatus::not_converged ||
-             report.iterations >= options().stop.max_iterations;
+      return !solve.goes_on();
     };
     bool is_known = false;
-    if (!is_first && before * factor < expected_margin * wanted) {
+    if (!is_first && before * factor < expected_margin * solve.rule.wanted_norm()) {
       norm = collective_measure(thread, before * before);
       if (note_norm()) break;
       halo = nullptr;
@@ -368,18 +355,30 @@ void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread,
                                        .old = step.old,
                                        .fresh = step.fresh,
                                        .factor = 1 / unit});
-    ++report.iterations;
+    ++solve.report.iterations;
   }
   turn_solution_back(thread);
 }
 
 }  // namespace
 
+MethodNeeds MultigridMethod::needs(const MethodUse& use) {
+  const MultigridSettings& settings = use.multigrid;
+  return {.state = "multigrid(" + std::to_string(settings.steps) + "," +
+                   std::to_string(settings.least_points) + (settings.is_double ? ",double)" : ")"),
+          .arrays = use.rank_count > 1 ? 3.5 : 2.6,
+          .carried = 2,
+          .vector_bytes = 32 + 8.0 * (settings.is_double ? sizeof(double) : sizeof(float)),
+          .flops_per_row = perfmodel::multigrid_flops(1, settings.steps),
+          .flops_per_nonzero = 0};
+}
+
 std::unique_ptr<MultigridMethod> collective_make_multigrid_method(spmv::StencilOperator& op,
                                                                   KrylovMethod::Options options) {
-  if (options.multigrid.is_double)
-    return std::make_unique<MultigridMethodOf<double>>(op, std::move(options));
-  return std::make_unique<MultigridMethodOf<float>>(op, std::move(options));
+  return with_precision(options.multigrid.is_double,
+                        [&]<class Value>(Value) -> std::unique_ptr<MultigridMethod> {
+                          return std::make_unique<MultigridMethodOf<Value>>(op, std::move(options));
+                        });
 }
 
 }  // namespace weft::solver

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "solver/krylov/method.h"
-#include "solver/multigrid/level_report.h"
+#include "solver/levels/level_report.h"
 #include "spmv/grid/stencil_operator.h"
 
 namespace weft::solver {
@@ -12,12 +12,19 @@ namespace weft::solver {
 /// from bounds of the cycle's eigenvalues. It takes as many iterations as conjugate gradients with
 /// the same cycle, without a scalar product. The residual is always the true one, so that its norm
 /// needs no check at the end.
-class MultigridMethod : public KrylovMethod {
+class MultigridMethod : public KrylovMethod, public Levels {
  public:
-  /// What each grid took since the last call of `forget_times`. Thread: the main thread, outside
-  /// the team.
-  virtual CycleReport report() = 0;
-  virtual void forget_times() = 0;
+  static constexpr MethodFacts facts{
+      .name = "multigrid",
+      .summary = "cycles on the grids of a problem in a Chebyshev iteration",
+      .reductions = 1,
+      .products = 1,
+      .needs_symmetric_matrix = true,
+      .needs_symmetric_preconditioner = true,
+      .needs_grid = true};
+  /// With other ranks, values of the halo are there several points deep.
+  static MethodNeeds needs(const MethodUse& use);
+  MethodNeeds needs() const override { return needs(use()); }
 
  protected:
   using KrylovMethod::KrylovMethod;

@@ -1,63 +1,221 @@
 #include "solver/multigrid/multigrid_preconditioner.h"
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
 #include <utility>
 
-#include "perfmodel/stopwatch.h"
+#include "comm_thread/mpi/input_error.h"
+#include "perfmodel/phase_times.h"
+#include "solver/levels/run_cycle.h"
+#include "solver/multigrid/couplings/matrix_couplings.h"
 #include "solver/multigrid/couplings/operator_couplings.h"
-#include "solver/multigrid/cycle_options.h"
+#include "solver/multigrid/couplings/row_box_exchange.h"
 #include "solver/multigrid/grid_cycle.h"
+#include "solver/multigrid/grid_gathering.h"
+#include "solver/multigrid/grids/grid_array.h"
+#include "solver/multigrid/level_plan.h"
 #include "solver/multigrid/varying_plan.h"
+#include "spmv/grid/grid_box.h"
+#include "spmv/grid/grid_partition.h"
+#include "spmv/grid/shares.h"
 
 namespace weft::solver {
 namespace {
 
-/// `options` with the grids gathered where the model says so. Collective.
-Cycle::Options collective_options(const spmv::GridOperator& op, const spmv::GridStencil& stencil,
-                                  const Cycle::Options& options) {
-  return collective_with_gathering(op.communicator(), op.comm_thread(), op.team(), stencil,
-                                   op.partition(), options);
+using comm_thread::TeamThread;
+
+/// A cycle on grids; how vectors of an operator come to the finest one and back is in derived
+/// classes.
+template <class Value>
+class CycleOnGrids : public LevelCycle {
+ public:
+  CycleOnGrids(const spmv::LinearOperator& op, GridPlan<Value> plan, const CycleOptions& options)
+      : norm_(plan.inverse_norm), cycle_(op.crew(), std::move(plan.levels), options, timer_) {}
+
+  double scale() const override { return cycle_.finest().scale; }
+  double norm() const override { return norm_; }
+  LevelsReport report() override { return cycle_.report(); }
+  void forget_times() override { cycle_.forget_times(); }
+  double least_eigenvalue() const { return cycle_.least_eigenvalue(); }
+
+ protected:
+  GridCycle<Value>& cycle() { return cycle_; }
+  void collective_descend(const TeamThread& thread) {
+    cycle_.collective_descend(thread, {.array = &cycle_.right_hand_side()},
+                              &cycle_.right_hand_side_halo());
+  }
+
+ private:
+  perfmodel::PhaseTimer timer_;
+  double norm_;
+  GridCycle<Value> cycle_;
+};
+
+/// The operator has no matrix: its vectors have the layout of the grid.
+template <class Value>
+class CycleOfGridVectors final : public CycleOnGrids<Value> {
+ public:
+  CycleOfGridVectors(const spmv::GridOperator& op, const spmv::GridPartition& /*partition*/,
+                     GridPlan<Value> plan, const CycleOptions& options)
+      : CycleOnGrids<Value>(op, std::move(plan), options), layout_(op.layout()) {}
+
+  double largest(const TeamThread& thread, const double* r) const override {
+    double largest = 0;
+    for_each_row(thread, r, [&](const spmv::GridBox&, auto, auto, std::span<const double> row) {
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+    });
+    return largest;
+  }
+  void collective_begin(const TeamThread& thread, const double* r, double unit) override {
+    GridArray<Value>& f = this->cycle().right_hand_side();
+    const double factor = unit / this->scale();
+    for_each_row(thread, r,
+                 [&](const spmv::GridBox& box, auto y, auto z, std::span<const double> row) {
+                   Value* const to = f.row(y, z) + box.begin[0];
+                   for (std::size_t i = 0; i < row.size(); ++i)
+                     to[i] = static_cast<Value>(factor * row[i]);
+                 });
+    thread.barrier();
+    this->collective_descend(thread);
+  }
+  void collective_end(const TeamThread& thread, double* z, double unit) override {
+    this->cycle().collective_ascend(thread, {.layout = &layout_, .values = z, .factor = 1 / unit});
+  }
+
+ private:
+  /// Calls work(box, y, z, values) for the rows of the thread's boxes.
+  template <class Work>
+  void for_each_row(const TeamThread& thread, const double* r, const Work& work) const {
+    for (const spmv::GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
+      for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+        for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
+          work(box, y, z,
+               std::span(r + layout_.index(box.begin[0], y, z),
+                         static_cast<std::size_t>(box.size(0))));
+  }
+
+  const spmv::GridLayout& layout_;
+};
+
+/// The operator has a matrix: its vectors have one entry for each of its rows.
+template <class Value>
+class CycleOfRows final : public CycleOnGrids<Value> {
+ public:
+  CycleOfRows(const spmv::SparseOperator& op, const spmv::GridPartition& partition,
+              GridPlan<Value> plan, const CycleOptions& options)
+      : CycleOnGrids<Value>(op, std::move(plan), options),
+        exchange_(rows_to_boxes<Value>(op.crew(), op.matrix().matrix().partition, partition,
+                                       this->cycle().right_hand_side().layout())),
+        z_(this->cycle().right_hand_side().layout()),
+        row_count_(op.matrix().matrix().rows.row_count) {
+    op.communicator().barrier();  // both ends of every pair exist
+  }
+
+  double largest(const TeamThread& thread, const double* r) const override {
+    const auto [begin, end] = comm_thread::share_of(row_count_, thread.index, thread.count);
+    double largest = 0;
+    for (auto row = begin; row < end; ++row) largest = std::max(largest, std::abs(r[row]));
+    return largest;
+  }
+  void collective_begin(const TeamThread& thread, const double* r, double unit) override {
+    exchange_.collective_there(thread, r, unit / this->scale(),
+                               this->cycle().right_hand_side().values());
+    this->collective_descend(thread);
+  }
+  void collective_end(const TeamThread& thread, double* z, double unit) override {
+    this->cycle().collective_ascend(thread, {.array = &z_});
+    exchange_.collective_back(thread, z_.values(), 1 / unit, z);
+  }
+
+ private:
+  spmv::Redistribution<Value> exchange_;
+  GridArray<Value> z_;  // of the box, in memory as the right-hand side
+  spmv::LocalIndex row_count_;  // of the matrix, here
+};
+
+spmv::GridPartition partition_of(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
+  if (const spmv::GlobalIndex points = grid.x * grid.y * grid.z; points != op.global_row_count())
+    throw comm_thread::InputError(
+        "multigrid: found a matrix of " + std::to_string(op.global_row_count()) +
+        " rows; expected " + std::to_string(points) + " for the grid " + std::to_string(grid.x) +
+        "x" + std::to_string(grid.y) + "x" + std::to_string(grid.z));
+  return {grid, op.communicator().size()};
 }
 
 }  // namespace
 
-template <class Value>
-void MultigridPreconditioner::collective_make(GridPlan<Value> plan, const Cycle::Options& options) {
-  norm_ = plan.inverse_norm;
-  cycle_ = std::make_unique<GridCycle<Value>>(op_.communicator(), op_.comm_thread(), op_.team(),
-                                              std::move(plan.levels), options, timer_);
-}
+/// Makes the cycle of an operator: `CycleOf` is one of the two classes above.
+class MultigridPreconditioner::Maker {
+ public:
+  template <template <class> class CycleOf, class Op>
+  static Made collective_make(const Op& op, const spmv::GridPartition& partition,
+                              const spmv::GridStencil& stencil, const CycleOptions& options) {
+    const CycleOptions chosen = collective_with_gathering(op.crew(), stencil, partition, options);
+    return with_precision(chosen.is_double, [&]<class Value>(Value) {
+      auto cycle = std::make_unique<CycleOf<Value>>(
+          op, partition, plan_constant<Value>(stencil, partition, chosen.least_points), chosen);
+      const double least = cycle->least_eigenvalue();
+      return Made{std::move(cycle), chosen, partition.grid(), least};
+    });
+  }
+
+  /// `couplings`: those of this rank's points.
+  template <template <class> class CycleOf, class Op>
+  static Made collective_make(const Op& op, const spmv::GridPartition& partition,
+                              const CouplingView& couplings,
+                              const std::array<bool, 3>& has_boundary,
+                              const CycleOptions& options) {
+    const CycleOptions chosen = collective_with_finest_steps(
+        op.crew(), couplings,
+        collective_with_gathering(op.crew(), {.grid = partition.grid()}, partition,
+                                  with_varying_steps(options)));
+    return with_precision(chosen.is_double, [&]<class Value>(Value) {
+      return Made{
+          std::make_unique<CycleOf<Value>>(
+              op, partition,
+              collective_plan_varying<Value>(op.crew(), partition, couplings, has_boundary, chosen),
+              chosen),
+          chosen, partition.grid(), std::nullopt};
+    });
+  }
+
+  static Made collective_make(const spmv::SparseOperator& op, const Grid& grid,
+                              const CycleOptions& options) {
+    const spmv::GridPartition partition = partition_of(op, grid.size);
+    const GridCouplings couplings =
+        collective_matrix_couplings(op.crew(), op.matrix().matrix(), partition);
+    return collective_make<CycleOfRows>(op, partition, couplings.view(partition.domain()),
+                                        grid.has_boundary, options);
+  }
+};
+
+MultigridPreconditioner::MultigridPreconditioner(const spmv::LinearOperator& op, Made made)
+    : LevelsPreconditioner(op.crew(), std::move(made.cycle)),
+      options_(made.options),
+      grid_(made.grid),
+      least_eigenvalue_(made.least_eigenvalue) {}
 
 MultigridPreconditioner::MultigridPreconditioner(const spmv::StencilOperator& op,
-                                                 const Cycle::Options& options)
-    : op_(op), has_known_bounds_(true) {
-  const Cycle::Options chosen = collective_options(op, op.stencil(), options);
-  with_precision(chosen.is_double, [&]<class Value>(Value) {
-    collective_make(plan_constant<Value>(op.stencil(), op.partition(), chosen.least_points),
-                    chosen);
-  });
-}
+                                                 const CycleOptions& options)
+    : MultigridPreconditioner(op, Maker::collective_make<CycleOfGridVectors>(
+                                      op, op.partition(), op.stencil(), options)) {}
 
 MultigridPreconditioner::MultigridPreconditioner(const spmv::DiffusionOperator& op,
-                                                 const Cycle::Options& options)
-    : op_(op), has_known_bounds_(false) {
-  const Cycle::Options gathered =
-      collective_options(op, {.grid = op.grid()}, with_varying_steps(options));
-  const CouplingView couplings = operator_couplings(op);
-  const Cycle::Options chosen =
-      collective_with_finest_steps(op.communicator(), op.team(), couplings, gathered);
-  with_precision(chosen.is_double, [&]<class Value>(Value) {
-    collective_make(
-        collective_plan_varying<Value>(op.communicator(), op.comm_thread(), op.team(),
-                                       op.partition(), couplings, {true, true, true}, chosen),
-        chosen);
-  });
-}
+                                                 const CycleOptions& options)
+    : MultigridPreconditioner(
+          op, Maker::collective_make<CycleOfGridVectors>(op, op.partition(), operator_couplings(op),
+                                                         {true, true, true}, options)) {}
 
-void MultigridPreconditioner::apply(const comm_thread::TeamThread& thread, const double* r,
-                                    double* z) {
-  const double begin = thread.is_primary() ? perfmodel::seconds_now() : 0;
-  cycle_->collective_apply(thread, op_.layout(), r, z);
-  if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
-}
+MultigridPreconditioner::MultigridPreconditioner(const spmv::SparseOperator& op,
+                                                 const spmv::GridStencil& stencil,
+                                                 const CycleOptions& options)
+    : MultigridPreconditioner(op, Maker::collective_make<CycleOfRows>(
+                                      op, partition_of(op, stencil.grid), stencil, options)) {}
+
+MultigridPreconditioner::MultigridPreconditioner(const spmv::SparseOperator& op, const Grid& grid,
+                                                 const CycleOptions& options)
+    : MultigridPreconditioner(op, Maker::collective_make(op, grid, options)) {}
 
 }  // namespace weft::solver

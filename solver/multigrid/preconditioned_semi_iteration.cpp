@@ -16,7 +16,7 @@ PreconditionedSemiIteration::PreconditionedSemiIteration(spmv::LinearOperator& o
     : KrylovMethod(op, std::move(options)),
       bounds_(collective_spectrum_bounds(
           op, this->options().mode,
-          dynamic_cast<CyclePreconditioner&>(*this->options().preconditioner))),
+          dynamic_cast<MultigridPreconditioner&>(*this->options().preconditioner))),
       squares_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       d_(collective_make_operand()) {
   r_ = make_array();
@@ -24,10 +24,9 @@ PreconditionedSemiIteration::PreconditionedSemiIteration(spmv::LinearOperator& o
   z_ = make_array();
 }
 
-void PreconditionedSemiIteration::collective_begin(const TeamThread& thread,
-                                                   std::span<const double> b,
+void PreconditionedSemiIteration::collective_begin(const TeamThread& thread, const Solve& solve,
                                                    const double* product) {
-  subtract(thread, b, product, r_.data());
+  subtract(thread, solve.b, product, r_.data());
   fill_zero(thread, {d_->values(), q_.data()});
   thread.barrier();
 }
@@ -40,31 +39,25 @@ double PreconditionedSemiIteration::collective_norm(const TeamThread& thread,
   return std::sqrt(squares_.result());
 }
 
-void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread,
-                                                     std::span<const double> /*b*/, double bound,
-                                                     double& first_norm, SolveReport& report) {
+void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread, Solves solves) {
+  Solve& solve = solves.front();
   SemiIteration outer(bounds_.least, bounds_.most);
   double* const d = d_->values();
   double norm = 0;
   const auto carry = [&](Carry direction) {
-    collective_carry(thread, direction, first_norm, report, {&norm, &outer.carried()},
-                     {x_.data(), r_.data(), d});
+    collective_carry(thread, direction, solve, {&norm, &outer.carried()}, carried());
   };
   if (is_continued()) {
     carry(Carry::restore);
   } else {
-    spmv::BinnedSum first(bound);
+    spmv::BinnedSum first(solve.bound);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_.data() + i, count, first);
     });
     norm = collective_norm(thread, first);
   }
-  if (first_norm < 0) {
-    first_norm = norm;
-    report = start_report(norm * norm, bound);
-  }
-  while (report.status == SolveStatus::not_converged &&
-         report.iterations < options().stop.max_iterations) {
+  solve.know_first_norm(norm);
+  while (solve.goes_on()) {
     {
       const PhaseScope scope(timer_, thread.index, Phase::vector_update);
       thread.barrier();
@@ -86,9 +79,9 @@ void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread,
       });
     }
     norm = collective_norm(thread, square);
-    ++report.iterations;
-    note(thread, norm, first_norm, report);
-    if (is_checkpoint_due(report)) carry(Carry::keep);
+    ++solve.report.iterations;
+    note(thread, norm, solve);
+    if (is_checkpoint_due(solve.report)) carry(Carry::keep);
   }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <string>
+#include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/traffic_model.h"
 #include "solver/krylov/method.h"
-#include "solver/multigrid/cycle_preconditioner.h"
 #include "solver/multigrid/cycle_spectrum.h"
 
 namespace weft::solver {
@@ -23,20 +24,28 @@ namespace weft::solver {
 /// Source: Saad, "Iterative Methods for Sparse Linear Systems", algorithm 12.1.
 class PreconditionedSemiIteration final : public KrylovMethod {
  public:
-  /// `options.preconditioner`: a CyclePreconditioner. Where bounds are not known they cost 12
+  static MethodNeeds needs(const MethodUse& use) {
+    return {.state = "multigrid of a matrix",
+            .arrays = 5,
+            .carried = 3,
+            .vector_bytes = 88,
+            .flops_per_row = perfmodel::multigrid_flops(1, use.multigrid.steps),
+            .flops_per_nonzero = 0};
+  }
+  MethodNeeds needs() const override { return needs(use()); }
+
+  /// `options.preconditioner`: a MultigridPreconditioner. Where bounds are not known they cost 12
   /// iterations of CG here. Collective. Thread: the main thread, outside the team.
   PreconditionedSemiIteration(spmv::LinearOperator& op, Options options);
 
-  double vector_bytes() const override { return 88; }
   const SpectrumBounds& bounds() const { return bounds_; }
 
  private:
   Spare spare() override { return {d_.get(), q_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  void collective_iterate(const comm_thread::TeamThread& thread, std::span<const double> b,
-                          double bound, double& first_norm, SolveReport& report) override;
-  Recurrence recurrence() const override { return {"multigrid of a matrix", 3}; }
+  void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
+  std::vector<double*> carried() override { return {x_.data(), r_.data(), d_->values()}; }
   double collective_norm(const comm_thread::TeamThread& thread, spmv::BinnedSum& square);
 
   SpectrumBounds bounds_;

@@ -41,16 +41,15 @@ int steps_for(double rough_share) {
 template <class Value>
 class Planner {
  public:
-  Planner(const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-          const comm_thread::ComputeTeam& team, const CycleOptions& options)
-      : communicator_(communicator), comm_thread_(comm_thread), team_(team), options_(options) {}
+  Planner(const comm_thread::Crew& crew, const CycleOptions& options)
+      : crew_(crew), communicator_(crew.communicator()), team_(crew.team()), options_(options) {}
 
   GridPlan<Value> collective_make(const spmv::GridPartition& partition, CouplingView own,
                                   const std::array<bool, 3>& has_boundary) {
     GridPlan<Value> plan;
     GridBox grid = partition.domain();
     LevelCuts finer(partition);
-    const double scale = collective_largest(communicator_, team_, own);
+    const double scale = collective_largest(crew_, own);
     own.factor = 1 / scale;
     GridCouplings couplings;  // of the grid, where they are not those of `own`
     while (true) {
@@ -62,9 +61,7 @@ class Planner {
       const int depth = std::max(pass_depth, steps + 4);
       LevelPlan<Value> level{.grid = {},
                              .cuts = planned_cuts(finer, is_finest, is_last, options_.least_points),
-                             .finer_cuts = finer,
-                             .couplings = nullptr,
-                             .coarsest = nullptr};
+                             .finer_cuts = finer};
       for (std::size_t d = 0; d < 3; ++d) level.grid.directions[d].size = grid.end[d];
       if (is_finest) level.grid.scale = scale;
       if (communicator_.size() > 1)
@@ -136,13 +133,7 @@ class Planner {
                                    {to_cuts, depth + 1, to.layout(), target}, team_.thread_count());
       communicator_.barrier();  // both ends of every pair exist
       team_.run([&](const TeamThread& thread) {
-        exchange.pack(thread.index);
-        exchange.copy_own(thread);
-        thread.barrier();
-        if (thread.is_primary() && !exchange.messages().is_empty())
-          exchange.messages().post(comm_thread_).wait();
-        thread.barrier();
-        exchange.unpack(thread);
+        exchange.collective_exchange(thread, crew_.comm_thread());
       });
     };
     for (std::size_t d = 0; d < 3; ++d) move(from.before(d), to.before(d));
@@ -154,7 +145,7 @@ class Planner {
   /// strongest.
   void collective_choose_directions(const CouplingView& couplings, const GridBox& own,
                                     GridLevel& level) {
-    means_ = collective_mean_logarithms(communicator_, team_, couplings, own);
+    means_ = collective_mean_logarithms(crew_, couplings, own);
     const double least = std::ranges::max(means_) + std::log2(least_coupling);
     for (std::size_t d = 0; d < 3; ++d)
       level.is_coarsened[d] = level.directions[d].size > 1 && means_[d] >= least;
@@ -172,8 +163,8 @@ class Planner {
     return std::max(1 / least, smooth > 0 ? 1 / smooth : 0) / level.scale;
   }
 
+  comm_thread::Crew crew_;
   const comm_thread::Communicator& communicator_;
-  comm_thread::CommThread& comm_thread_;
   const comm_thread::ComputeTeam& team_;
   const CycleOptions& options_;
   std::array<double, 3> means_{};  // of the logarithms of couplings
@@ -182,12 +173,12 @@ class Planner {
 }  // namespace
 
 template <class Value>
-GridPlan<Value> collective_plan_varying(
-    const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-    const comm_thread::ComputeTeam& team, const spmv::GridPartition& partition,
-    const CouplingView& own, const std::array<bool, 3>& has_boundary, const CycleOptions& options) {
-  return Planner<Value>(communicator, comm_thread, team, options)
-      .collective_make(partition, own, has_boundary);
+GridPlan<Value> collective_plan_varying(const comm_thread::Crew& crew,
+                                        const spmv::GridPartition& partition,
+                                        const CouplingView& own,
+                                        const std::array<bool, 3>& has_boundary,
+                                        const CycleOptions& options) {
+  return Planner<Value>(crew, options).collective_make(partition, own, has_boundary);
 }
 
 CycleOptions with_varying_steps(CycleOptions options) {
@@ -198,22 +189,17 @@ CycleOptions with_varying_steps(CycleOptions options) {
   return options;
 }
 
-CycleOptions collective_with_finest_steps(const comm_thread::Communicator& communicator,
-                                          const comm_thread::ComputeTeam& team,
-                                          const CouplingView& own, CycleOptions options) {
+CycleOptions collective_with_finest_steps(const comm_thread::Crew& crew, const CouplingView& own,
+                                          CycleOptions options) {
   if (options.finest_steps > 0) return options;
-  options.finest_steps = steps_for(collective_rough_share(communicator, team, own, own.points));
+  options.finest_steps = steps_for(collective_rough_share(crew, own, own.points));
   return options;
 }
 
-template GridPlan<float> collective_plan_varying(const comm_thread::Communicator&,
-                                                 comm_thread::CommThread&,
-                                                 const comm_thread::ComputeTeam&,
+template GridPlan<float> collective_plan_varying(const comm_thread::Crew&,
                                                  const spmv::GridPartition&, const CouplingView&,
                                                  const std::array<bool, 3>&, const CycleOptions&);
-template GridPlan<double> collective_plan_varying(const comm_thread::Communicator&,
-                                                  comm_thread::CommThread&,
-                                                  const comm_thread::ComputeTeam&,
+template GridPlan<double> collective_plan_varying(const comm_thread::Crew&,
                                                   const spmv::GridPartition&, const CouplingView&,
                                                   const std::array<bool, 3>&, const CycleOptions&);
 

@@ -2,9 +2,7 @@
 
 #include <array>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/multigrid/couplings/coupling_view.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/level_plan.h"
@@ -28,10 +26,11 @@ namespace weft::solver {
 /// `options`: steps of the smoother, and when grids are gathered. Collective. Thread: the main
 /// thread, outside the team.
 template <class Value>
-GridPlan<Value> collective_plan_varying(
-    const comm_thread::Communicator& communicator, comm_thread::CommThread& comm_thread,
-    const comm_thread::ComputeTeam& team, const spmv::GridPartition& partition,
-    const CouplingView& own, const std::array<bool, 3>& has_boundary, const CycleOptions& options);
+GridPlan<Value> collective_plan_varying(const comm_thread::Crew& crew,
+                                        const spmv::GridPartition& partition,
+                                        const CouplingView& own,
+                                        const std::array<bool, 3>& has_boundary,
+                                        const CycleOptions& options);
 
 /// `options` with the smoothing steps that varying couplings need where it has none: on all grids
 /// but the finest.
@@ -39,8 +38,7 @@ CycleOptions with_varying_steps(CycleOptions options);
 
 /// The same on the finest grid: more where couplings jump from point to point. `own`: couplings of
 /// the rank's points. Collective. Thread: the main thread, outside the team.
-CycleOptions collective_with_finest_steps(const comm_thread::Communicator& communicator,
-                                          const comm_thread::ComputeTeam& team,
-                                          const CouplingView& own, CycleOptions options);
+CycleOptions collective_with_finest_steps(const comm_thread::Crew& crew, const CouplingView& own,
+                                          CycleOptions options);
 
 }  // namespace weft::solver

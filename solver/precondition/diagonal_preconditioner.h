@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "perfmodel/huge_page_buffer.h"
@@ -24,10 +23,7 @@ class DiagonalPreconditioner final : public Preconditioner {
   }
 
   void apply(const comm_thread::TeamThread& thread, const double* r, double* z) override {
-    for (const spmv::Segment& segment : op_.segments(thread.index))
-      for (std::size_t i = segment.begin;
-           i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
-        z[i] = inverse_[i] * r[i];
+    op_.for_each_element(thread.index, [&](std::size_t i) { z[i] = inverse_[i] * r[i]; });
     thread.barrier();
   }
   double norm() const override { return norm_; }

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "solver/precondition/ask_owners.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver {
 namespace {
 
-using comm_thread::Bytes;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 
@@ -53,7 +51,7 @@ class KnownRows {
     for (const OverlappingRows& piece : pieces)
       for (const GlobalIndex row : piece.rows)
         if (!is_own(row) && fetched_.try_emplace(row).second) wanted.push_back(row);
-    collective_ask_owners<Entry>(
+    spmv::collective_ask_owners<Entry>(
         communicator, matrix_.partition, wanted,
         [&](GlobalIndex row, std::vector<Entry>& entries) {
           for_each_entry(row, [&](GlobalIndex column, double value) {
@@ -90,16 +88,14 @@ bool has(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
 std::unordered_map<GlobalIndex, int> collective_find_cores(
     const comm_thread::Communicator& communicator, const DistributedMatrix& matrix,
     const KnownRows& known, const std::vector<OverlappingRows>& pieces) {
-  std::map<int, std::vector<CoreOfRow>> told;
+  comm_thread::Lists<CoreOfRow> told;
   for (const OverlappingRows& piece : pieces)
     for (const GlobalIndex row : piece.core)
       told[matrix.partition.owner(row)].push_back({row, piece.number});
-  std::map<int, Bytes> messages;
-  for (const auto& [rank, list] : told) messages[rank] = comm_thread::to_bytes(list);
   std::vector<int> core_of_own(static_cast<std::size_t>(matrix.rows.row_count));
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const CoreOfRow& core : comm_thread::from_bytes<CoreOfRow>(bytes))
+  for (const auto& [rank, list] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(told)))
+    for (const CoreOfRow& core : list)
       core_of_own[static_cast<std::size_t>(core.row - matrix.first_row())] = core.piece;
 
   std::unordered_map<GlobalIndex, int> cores;
@@ -114,7 +110,7 @@ std::unordered_map<GlobalIndex, int> collective_find_cores(
         want(row);
         want(column);
       });
-  collective_ask_owners<CoreOfRow>(
+  spmv::collective_ask_owners<CoreOfRow>(
       communicator, matrix.partition, wanted,
       [&](GlobalIndex row, std::vector<CoreOfRow>& list) {
         list.push_back({row, core_of_own[static_cast<std::size_t>(row - matrix.first_row())]});

@@ -10,18 +10,15 @@
 namespace weft::solver {
 namespace {
 
-using spmv::Segment;
-
 /// Throws comm_thread::InputError where the diagonal has a zero.
 void check(const spmv::LinearOperator& op, std::span<const double> diagonal,
            const std::string& method) {
-  for (int thread = 0; thread < op.team().thread_count(); ++thread)
-    for (const Segment& segment : op.segments(thread))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        if (diagonal[segment.begin + i] == 0)
-          throw comm_thread::InputError(
-              "row " + std::to_string(op.global_row(segment.begin + i) + 1) +
-              " has a zero on the diagonal; expected none, because " + method + " divides by it");
+  op.for_each_element([&](std::size_t i) {
+    if (diagonal[i] == 0)
+      throw comm_thread::InputError("row " + std::to_string(op.global_row(i) + 1) +
+                                    " has a zero on the diagonal; expected none, because " +
+                                    method + " divides by it");
+  });
 }
 
 }  // namespace
@@ -36,20 +33,14 @@ perfmodel::HugePageBuffer<double> collective_invert_diagonal(const spmv::LinearO
   });
   perfmodel::HugePageBuffer<double> inverse(diagonal.size());
   op.team().run([&](const comm_thread::TeamThread& thread) {
-    for (const Segment& segment : op.segments(thread.index))
-      for (std::size_t i = segment.begin;
-           i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
-        inverse[i] = numerator / diagonal[i];
+    op.for_each_element(thread.index, [&](std::size_t i) { inverse[i] = numerator / diagonal[i]; });
   });
   return inverse;
 }
 
 double collective_largest(const spmv::LinearOperator& op, std::span<const double> values) {
   double largest = 0;
-  for (int thread = 0; thread < op.team().thread_count(); ++thread)
-    for (const Segment& segment : op.segments(thread))
-      for (std::size_t i = 0; i < static_cast<std::size_t>(segment.count); ++i)
-        largest = std::max(largest, std::abs(values[segment.begin + i]));
+  op.for_each_element([&](std::size_t i) { largest = std::max(largest, std::abs(values[i])); });
   return op.communicator().max(largest);
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,9 +14,10 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/option_name.h"
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "solver/precondition/ask_owners.h"
 #include "spmv/matrix/assembly.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver {
 namespace {
@@ -52,7 +52,7 @@ class NearRows {
  public:
   NearRows(const comm_thread::Communicator& communicator, const DistributedMatrix& matrix)
       : matrix_(matrix), fetched_(matrix.halo_columns.size()) {
-    collective_ask_owners<FetchedEntry>(
+    spmv::collective_ask_owners<FetchedEntry>(
         communicator, matrix.partition, matrix.halo_columns,
         [&](GlobalIndex row, std::vector<FetchedEntry>& entries) {
           for_each_entry(
@@ -237,10 +237,12 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
   if (first != failed.end())
     fault = fmt::format(
         "isai: the rows of A around row {} make a {} matrix; expected another one, or "
-        "--preconditioner {}",
+        "{}",
         matrix.first_row() + *first + 1,
         form == Form::symmetric ? "singular or indefinite" : "singular",
-        form == Form::symmetric ? "isai with --method gmres" : "block-lu");
+        form == Form::symmetric ? comm_thread::option_name("preconditioner", "isai") + " with " +
+                                      comm_thread::option_name("method", "gmres")
+                                : comm_thread::option_name("preconditioner", "block-lu"));
   comm_thread::collective_agree_on_error(op.communicator(), fault);
   return rows;
 }
@@ -250,21 +252,13 @@ IsaiRows collective_solve_rows(const spmv::SparseOperator& op, Form form) {
 std::vector<FetchedEntry> collective_exchange_transposed(const spmv::SparseOperator& op,
                                                          const IsaiRows& rows) {
   const DistributedMatrix& matrix = op.matrix().matrix();
-  std::map<int, std::vector<FetchedEntry>> entries;
+  comm_thread::Lists<FetchedEntry> entries;
   for (std::size_t i = 0; matrix.partition.rank_count() > 1 && i + 1 < rows.begin.size(); ++i)
     for (const auto& [column, value] : rows.row(i))
       if (!is_own(matrix, column))
         entries[matrix.partition.owner(column)].push_back(
             {matrix.first_row() + static_cast<GlobalIndex>(i), column, value});
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, list] : entries) messages[rank] = comm_thread::to_bytes(list);
-  std::vector<FetchedEntry> received;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(op.communicator(), std::move(messages))) {
-    const auto list = comm_thread::from_bytes<FetchedEntry>(bytes);
-    received.insert(received.end(), list.begin(), list.end());
-  }
-  return received;
+  return comm_thread::collective_exchange_joined(op.communicator(), std::move(entries));
 }
 
 /// Own rows of the transposed matrix, their entries in any order. Collective.
@@ -347,8 +341,7 @@ IsaiPreconditioner::IsaiPreconditioner(const spmv::SparseOperator& op, const Opt
 void IsaiPreconditioner::multiply(const TeamThread& thread, const double* from, Matrix& matrix,
                                   double* to) {
   double* const values = matrix.operand->values();
-  for (const spmv::Segment& segment : op_.segments(thread.index))
-    std::copy_n(from + segment.begin, segment.count, values + segment.begin);
+  op_.for_each_element(thread.index, [&](std::size_t i) { values[i] = from[i]; });
   thread.barrier();  // the factor has other rows for each thread
   matrix.op->apply(thread, options_.mode, *matrix.operand, to, timer_, {});
   thread.barrier();
@@ -358,6 +351,29 @@ void IsaiPreconditioner::apply(const TeamThread& thread, const double* r, double
   if (options_.form == Form::general) return multiply(thread, r, *factors_[0], z);
   multiply(thread, r, *factors_[0], between_.data());
   multiply(thread, between_.data(), *factors_[1], z);
+}
+
+IsaiPreconditioner::Bytes IsaiPreconditioner::forecast_bytes(Form form, const MatrixSize& size) {
+  constexpr double entry = 16;  // of a row that is solved for
+  constexpr double stored = 12.4;
+  constexpr double of_row = 8.5;
+  constexpr double of_fetched_entry = 66;  // of another rank's row, sent and received, measured
+  const double sliced = size.may_be_sliced && size.has_many_products ? 12.7 : 0;
+  const double rows = size.rows / size.rank_count;
+  const double nonzeros = size.nonzeros / size.rank_count;
+  const double with_halo = 88 * size.halo_per_rank;
+  const double fetched = of_fetched_entry * size.nonzeros / size.rows * size.halo_per_rank;
+  if (form == Form::general) {
+    const double held = (stored + sliced) * nonzeros + (of_row + 8) * rows + with_halo;
+    return {std::max({held, fetched, (entry + stored) * nonzeros + 2 * of_row * rows}), held};
+  }
+  // One of the two, with its diagonal.
+  const double half = (nonzeros + rows) / 2;
+  const double of_rows = 3 * of_row * rows;
+  const double both_as_rows = (2 * entry + stored) * half + of_rows;
+  const double one_as_rows = (entry + 2 * stored + sliced) * half + of_rows;
+  const double held = 2 * (stored + sliced) * half + (2 * of_row + 3 * 8) * rows + with_halo;
+  return {std::max({held, fetched, both_as_rows, one_as_rows}), held};
 }
 
 }  // namespace weft::solver

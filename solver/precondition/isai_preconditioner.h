@@ -8,6 +8,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "solver/precondition/isai_rows.h"
+#include "solver/precondition/matrix_size.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -38,6 +39,13 @@ class IsaiPreconditioner final : public Preconditioner {
   };
   static constexpr std::size_t most_entries = 64;
 
+  /// Bytes of a rank: of M, or G and its transposed, while they are built and afterwards.
+  struct Bytes {
+    double building = 0;
+    double held = 0;
+  };
+  static Bytes forecast_bytes(Form form, const MatrixSize& size);
+
   /// Collective. Thread: the main thread, outside the team. `op` outlives it. Throws
   /// comm_thread::InputError on every rank where a row's matrix A(S, S) is singular, or not
   /// positive definite for the symmetric form.
@@ -55,7 +63,7 @@ class IsaiPreconditioner final : public Preconditioner {
 
     comm_thread::Communicator communicator;
     std::unique_ptr<spmv::SparseOperator> op;
-    std::unique_ptr<spmv::HaloVector> operand;
+    std::unique_ptr<spmv::HaloVector<double>> operand;
   };
 
   void multiply(const comm_thread::TeamThread& thread, const double* from, Matrix& matrix,

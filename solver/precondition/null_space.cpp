@@ -19,14 +19,6 @@ using comm_thread::TeamThread;
 /// ‖A·n‖ above this share of ‖A‖·‖n‖ is not rounding.
 constexpr double most_defect = 1e-8;
 
-template <class Work>
-void for_each_row(const spmv::SparseOperator& op, const TeamThread& thread, const Work& work) {
-  for (const spmv::Segment& segment : op.segments(thread.index))
-    for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count); i < end;
-         ++i)
-      work(i);
-}
-
 }  // namespace
 
 NullSpace::NullSpace(spmv::SparseOperator& op, std::span<const double> vector)
@@ -34,8 +26,8 @@ NullSpace::NullSpace(spmv::SparseOperator& op, std::span<const double> vector)
       sum_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
       direction_(op.element_count()) {
   op.team().run([&](const TeamThread& thread) {
-    for_each_row(op, thread,
-                 [&](std::size_t i) { direction_[i] = vector.empty() ? 1 : vector[i]; });
+    op.for_each_element(thread.index,
+                        [&](std::size_t i) { direction_[i] = vector.empty() ? 1 : vector[i]; });
   });
   const double length = collective_norm(direction_.span());
   if (!(length > 0) || !std::isfinite(length))
@@ -45,7 +37,7 @@ NullSpace::NullSpace(spmv::SparseOperator& op, std::span<const double> vector)
   perfmodel::HugePageBuffer<double> product(op.element_count());
   perfmodel::PhaseTimer timer;
   op.team().run([&](const TeamThread& thread) {
-    for_each_row(op, thread, [&](std::size_t i) {
+    op.for_each_element(thread.index, [&](std::size_t i) {
       direction_[i] /= length;
       operand->values()[i] = direction_[i];
     });
@@ -73,7 +65,7 @@ double NullSpace::collective_dot(const TeamThread& thread, const double* a, cons
 
 double NullSpace::collective_project(const TeamThread& thread, double* v) {
   const double share = collective_dot(thread, direction_.data(), v);
-  for_each_row(op_, thread, [&](std::size_t i) { v[i] -= share * direction_[i]; });
+  op_.for_each_element(thread.index, [&](std::size_t i) { v[i] -= share * direction_[i]; });
   thread.barrier();
   return share;
 }
@@ -91,8 +83,7 @@ void DeflatedPreconditioner::apply(const TeamThread& thread, const double* r, do
   if (inner_) {
     inner_->apply(thread, r, z);
   } else {
-    for (const spmv::Segment& segment : null_space_.op().segments(thread.index))
-      std::copy_n(r + segment.begin, segment.count, z + segment.begin);
+    null_space_.op().for_each_element(thread.index, [&](std::size_t i) { z[i] = r[i]; });
   }
   null_space_.collective_project(thread, z);
 }

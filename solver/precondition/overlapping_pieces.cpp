@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "solver/direct/cholmod_factor.h"
 #include "solver/direct/incomplete_factor.h"
 #include "solver/direct/klu_factor.h"
@@ -232,8 +233,9 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
   if (options_.solver == Solver::incomplete) {
     auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row, double entry,
                                                                  double pivot) {
-      constexpr const char* expected =
-          "because ilu0 divides by it; --preconditioner block-lu exchanges rows";
+      const std::string expected = "because ilu0 divides by it; " +
+                                   comm_thread::option_name("preconditioner", "block-lu") +
+                                   " exchanges rows";
       if (entry == 0 && pivot == 0)
         return fmt::format("ilu0: row {} has a zero as its pivot; expected none, {}",
                            global_row(row), expected);
@@ -244,8 +246,8 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
     });
     if (options_.must_be_definite && !factor->is_definite())
       throw InputError(
-          "ilu0: found a negative pivot; expected positive ones for this method: use --method "
-          "gmres");
+          "ilu0: found a negative pivot; expected positive ones for this method: use " +
+          comm_thread::option_name("method", "gmres"));
     return factor;
   }
   const bool is_cholesky = options_.solver == Solver::cholesky || options_.must_be_definite;
@@ -255,8 +257,8 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
           lower_triangle(matrix), 1,
           fmt::format("schwarz: a subdomain of {} rows: found a matrix that is not positive "
                       "definite to working precision; expected a positive definite matrix, or "
-                      "--method gmres, whose subdomains may be solved by LU",
-                      piece.rows.size()));
+                      "{}, whose subdomains may be solved by LU",
+                      piece.rows.size(), comm_thread::option_name("method", "gmres")));
     } catch (const FactorTooLarge&) {
       throw;
     } catch (const InputError&) {
@@ -265,8 +267,9 @@ std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix
   }
   return std::make_unique<KluFactor>(
       matrix, fmt::format("a subdomain of rows {} to {} is singular to working precision; expected "
-                          "one that can be solved: other subdomains, or --preconditioner none",
-                          piece.rows.front() + 1, piece.rows.back() + 1));
+                          "one that can be solved: other subdomains, or {}",
+                          piece.rows.front() + 1, piece.rows.back() + 1,
+                          comm_thread::option_name("preconditioner", "none")));
 }
 
 void OverlappingPieces::collective_factor(const std::vector<LocalMatrix>& matrices) {

@@ -13,7 +13,6 @@
 namespace weft::solver {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::HaloNeighbour;
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
@@ -51,7 +50,7 @@ SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, con
     : op_(op),
       pieces_(op, options, OverlappingPieces::Use::inverse),
       halo_(static_cast<std::size_t>(pieces_.plan().halo_count)),
-      to_pieces_(pieces_.communicator(), pieces_.plan().neighbours, halo_, 0) {
+      to_pieces_(pieces_.communicator(), pieces_.plan().neighbours, std::span(halo_), 0) {
   collective_plan_results();
   collective_weigh();
   std::vector<double> norms(pieces_.pieces().size());
@@ -69,7 +68,7 @@ void SchwarzPreconditioner::collective_plan_results() {
   const comm_thread::Communicator& communicator = pieces_.communicator();
   using Term = std::tuple<GlobalIndex, std::int64_t, std::size_t>;  // row, piece, place
   std::vector<Term> terms;
-  std::map<int, std::vector<ResultKey>> keys;
+  comm_thread::Lists<ResultKey> keys;
   std::map<int, std::vector<std::size_t>> places;
   for (const Piece& piece : pieces_.pieces())
     for (std::size_t k = 0; k < piece.rows.size(); ++k) {
@@ -84,30 +83,23 @@ void SchwarzPreconditioner::collective_plan_results() {
       }
     }
   std::map<int, HaloNeighbour> neighbours;
-  std::map<int, Bytes> messages;
   for (const auto& [rank, list] : keys) {
-    messages[rank] = comm_thread::to_bytes(list);
     neighbours[rank].send_begin = std::ssize(sent_);
     neighbours[rank].send_count = std::ssize(list);
     sent_.insert(sent_.end(), places[rank].begin(), places[rank].end());
   }
   const std::size_t own_count = pieces_.piece_row_count();
   std::int64_t received = 0;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages))) {
-    const auto list = comm_thread::from_bytes<ResultKey>(bytes);
+  for (const auto& [rank, list] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(keys))) {
     neighbours[rank].receive_begin = received;
     neighbours[rank].receive_count = std::ssize(list);
     for (const ResultKey& key : list)
       terms.emplace_back(key.row, key.piece, own_count + static_cast<std::size_t>(received++));
   }
   results_.resize(own_count + static_cast<std::size_t>(received));
-  std::vector<HaloNeighbour> list;
-  for (auto& [rank, neighbour] : neighbours) {
-    neighbour.rank = rank;
-    list.push_back(neighbour);
-  }
-  to_owners_.emplace(communicator, list, std::span(results_).subspan(own_count), 1);
+  to_owners_.emplace(communicator, comm_thread::in_order(neighbours),
+                     std::span(results_).subspan(own_count), 1);
   std::ranges::sort(terms);
   term_begin_.assign(row_count() + 1, 0);
   for (const auto& [row, piece, place] : terms) {
@@ -186,14 +178,12 @@ void SchwarzPreconditioner::apply(const TeamThread& thread, const double* r, dou
   if (thread.is_primary() && to_owners_->has_neighbours())
     to_owners_->post(op_.comm_thread()).wait();
   thread.barrier();
-  for (const spmv::Segment& segment : op_.segments(thread.index))
-    for (std::size_t row = segment.begin;
-         row < segment.begin + static_cast<std::size_t>(segment.count); ++row) {
-      double sum = 0;
-      for (std::size_t term = term_begin_[row]; term < term_begin_[row + 1]; ++term)
-        sum += results_[terms_[term]];
-      z[row] = sum;
-    }
+  op_.for_each_element(thread.index, [&](std::size_t row) {
+    double sum = 0;
+    for (std::size_t term = term_begin_[row]; term < term_begin_[row + 1]; ++term)
+      sum += results_[terms_[term]];
+    z[row] = sum;
+  });
   thread.barrier();
   if (thread.is_primary()) seconds_ += perfmodel::seconds_now() - begin;
 }

@@ -77,7 +77,7 @@ class SchwarzPreconditioner final : public Preconditioner {
   double seconds_ = 0;  // the primary thread's
 
   std::vector<double> halo_;  // of r
-  comm_thread::HaloExchange to_pieces_;
+  comm_thread::HaloExchange<double> to_pieces_;
   std::optional<comm_thread::Pending> pending_;  // of the primary thread
 
   std::vector<double> weights_;  // of the rows of own pieces
@@ -85,7 +85,7 @@ class SchwarzPreconditioner final : public Preconditioner {
   /// the pieces.
   std::vector<double> results_;
   std::vector<std::size_t> sent_;  // places in results_, for the send buffer
-  std::optional<comm_thread::HaloExchange> to_owners_;
+  std::optional<comm_thread::HaloExchange<double>> to_owners_;
   std::vector<std::size_t> term_begin_;  // [row_count + 1]
   std::vector<std::size_t> terms_;  // places in results_, by row, then by piece
 };

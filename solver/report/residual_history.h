@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
@@ -8,9 +9,14 @@
 
 namespace weft::solver {
 
-/// The residual of all ranks together at up to 64 moments from 0 to the latest `end_seconds`: from
-/// what each of them had contributed last, in the end `end_residual`. Moments before every rank had
-/// contributed are left out.
+/// The residual at up to 64 moments from 0 to `end_seconds`, in the end `end_residual`.
+/// `square_at`: the sum of the squares of residuals that was known then, infinite before all have
+/// contributed: such moments are left out.
+std::vector<HistoryPoint> residual_history(const std::function<double(double seconds)>& square_at,
+                                           double end_seconds, double end_residual, double b_norm);
+
+/// As residual_history, of all ranks together, up to the latest `end_seconds`: from what each of
+/// them had contributed last.
 /// `contributions`: squares of residuals; seconds since a moment that is the same on all ranks.
 /// Collective; the same on every rank.
 std::vector<HistoryPoint> collective_residual_history(

@@ -1,16 +1,14 @@
 #include "solver/report/threaded_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 
-#include "solver/report/relative_residual.h"
+#include "solver/report/residual_history.h"
 
 namespace weft::solver {
 namespace {
 
-constexpr int history_size = 64;
 constexpr int resolution = 1024;  // of `true_seconds`
 
 double square_at(std::span<const ThreadHistory> threads, double seconds) {
@@ -30,14 +28,8 @@ double true_seconds(std::span<const ThreadHistory> threads, double end, double t
 
 std::vector<HistoryPoint> residual_history(std::span<const ThreadHistory> threads,
                                            double end_seconds, double end_residual, double b_norm) {
-  std::vector<HistoryPoint> history;
-  for (int point = 1; point < history_size; ++point) {
-    const double seconds = end_seconds * point / history_size;
-    const double square = square_at(threads, seconds);
-    if (std::isfinite(square)) history.push_back({seconds, relative_residual(square, b_norm)});
-  }
-  history.push_back({end_seconds, end_residual});
-  return history;
+  return residual_history([&](double seconds) { return square_at(threads, seconds); }, end_seconds,
+                          end_residual, b_norm);
 }
 
 comm_thread::DetectionReport detection_report(std::span<const ThreadHistory> threads,

@@ -10,10 +10,11 @@
 
 namespace weft::solver {
 
-/// Outcome of a ThreadedJacobi, of all threads and of each.
+/// Outcome of a ThreadedIteration, of all threads and of each.
 struct ThreadedReport {
   /// Of the process: the iterations are those of the thread that made most, the times those of
-  /// thread 0, what was exchanged is that of all threads. A message is a plane.
+  /// thread 0, what was exchanged is that of all threads. A message is what a thread
+  /// passes to one neighbour after a sweep.
   IterationReport whole;
   std::vector<std::int64_t> iterations;  // [threads]
   std::vector<IterationTimes> times;  // [threads]

@@ -6,37 +6,46 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/engine/halo_exchange.h"
+#include "comm_thread/placement/compute_team.h"
 #include "solver/simulation/part_shape.h"
-#include "solver/simulation/simulated_values.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
 /// What the cubes that one thread sweeps share.
 struct CubeWorld {
   const PartShape& shape;
+  const comm_thread::ComputeTeam& team;  // of one
   double residual_bound;  // at least about the largest square of a residual
   std::vector<double> scratch;  // new values of the sweep in progress. Shape: [element_count]
 };
 
-/// One rank's cube of points, for Jacobi sweeps by the kernel of GridSweeper. Its contribution is
-/// the sum of the squares of its residuals.
+/// One rank's cube of points, for Jacobi sweeps by the kernel of GridSweeper, in a third of its
+/// memory: a sweep's values are current at once.
 ///
 /// Lifetime: inside that of the world.
-class CubeValues final : public SimulatedValues {
+class CubeValues final : public Sweeper {
  public:
   /// `values`: with the boundary values in the ghosts. Shape: [layout.element_count()].
   CubeValues(CubeWorld& world, int rank, std::span<double> values);
 
+  const comm_thread::ComputeTeam& team() const override { return world_.team; }
   std::span<const comm_thread::HaloNeighbour> neighbours() const override { return neighbours_; }
-  void pack(SweepState state, std::size_t neighbour, std::span<double> out) const override;
-  void unpack(SweepState state, std::size_t neighbour, std::span<const double> in) override;
-  double sweep(bool contributes) override;
-  double contribution(SweepState state) override;
-  double residual_square() override { return contribution(SweepState::current); }
-  void record() override { recorded_.assign(values_.begin(), values_.end()); }
-  double sample() const override { return values_[world_.shape.own(0).front()]; }
-  std::span<const std::byte> memory() const override { return std::as_bytes(values_); }
+  void pack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
+            std::span<double> out) const override;
+  void unpack(const comm_thread::TeamThread& thread, SweepState state, std::size_t neighbour,
+              std::span<const double> in) override;
+  void sweep(const comm_thread::TeamThread& thread, SweepPart part,
+             comm_thread::ExactAccumulator* residual_square) override;
+  void finish_sweep() override {}
+  void add_residual(const comm_thread::TeamThread& thread, SweepState state,
+                    comm_thread::ExactAccumulator& residual_square) override;
+  void record(const comm_thread::TeamThread& /*thread*/) override {
+    recorded_.assign(values_.begin(), values_.end());
+  }
+  double sample() const { return values_[world_.shape.own(0).front()]; }
 
  private:
   CubeWorld& world_;

@@ -33,8 +33,7 @@ std::vector<JacobiTrial> candidates(const JacobiSimulationOptions& base) {
   };
   JacobiSimulationOptions sync = base;
   sync.variant = SimulatedVariant::sync;
-  for (const SimulatedMode mode :
-       {SimulatedMode::vector, SimulatedMode::overlap, SimulatedMode::task}) {
+  for (const spmv::Mode mode : {spmv::Mode::vector, spmv::Mode::overlap, spmv::Mode::task}) {
     sync.mode = mode;
     add(sync);
   }

@@ -10,7 +10,6 @@ namespace weft::solver {
 namespace {
 
 using comm_thread::ExactAccumulator;
-using comm_thread::HaloNeighbour;
 
 /// y = x + b·y.
 void add_scaled_self(std::span<const double> x, double b, std::span<double> y) {
@@ -35,13 +34,8 @@ KrylovPart::KrylovPart(comm_thread::SimulatedNetwork& network, const PartShape& 
       halo_(faces_.size() * shape.face_size()),
       ghosted_(shape.layout().element_count()),
       residual_square_(std::numeric_limits<double>::infinity()) {
-  const auto count = static_cast<std::int64_t>(shape.face_size());
-  std::vector<HaloNeighbour> neighbours;
-  for (const std::size_t face : faces_) {
-    const std::int64_t begin = count * static_cast<std::int64_t>(neighbours.size());
-    neighbours.push_back({shape.neighbour(rank, face), begin, count, begin, count});
-  }
-  halo_exchange_ = std::make_unique<comm_thread::HaloExchange>(space_, neighbours, halo_, halo_tag);
+  halo_exchange_ = std::make_unique<comm_thread::HaloExchange<double>>(
+      space_, shape.halo_neighbours(rank), std::span(halo_), halo_tag);
   const std::size_t own = shape.own_count();
   product_.resize(own);
   x_.resize(own);

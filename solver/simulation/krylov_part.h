@@ -72,9 +72,9 @@ class KrylovPart {
   comm_thread::SimulatedSpace space_;
   comm_thread::CommThread comm_thread_;
 
-  std::vector<std::size_t> faces_;  // those with a neighbour, in the order of the neighbours
+  std::vector<std::uint8_t> faces_;  // those with a neighbour, in the order of the neighbours
   std::vector<double> halo_;
-  std::unique_ptr<comm_thread::HaloExchange> halo_exchange_;
+  std::unique_ptr<comm_thread::HaloExchange<double>> halo_exchange_;
   std::optional<comm_thread::Pending> halo_pending_;
 
   std::vector<std::int64_t> words_;  // of the exact sums

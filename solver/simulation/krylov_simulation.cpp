@@ -58,14 +58,14 @@ struct Script {
   std::vector<Action> iteration;
 };
 
-std::vector<Action> product(SimulatedMode mode) {
+std::vector<Action> product(spmv::Mode mode) {
   using enum Action;
-  if (mode == SimulatedMode::vector) return {post_halo, wait_halo, boundary};
-  if (mode == SimulatedMode::overlap) return {interior, post_halo, wait_halo, boundary};
+  if (mode == spmv::Mode::vector) return {post_halo, wait_halo, boundary};
+  if (mode == spmv::Mode::overlap) return {interior, post_halo, wait_halo, boundary};
   return {post_halo, interior, wait_halo, boundary};
 }
 
-Script script_of(SimulatedKrylov method, SimulatedMode mode) {
+Script script_of(SimulatedKrylov method, spmv::Mode mode) {
   using enum Action;
   const auto with_product = [mode](std::vector<Action> before, const std::vector<Action>& after) {
     const std::vector<Action> middle = product(mode);
@@ -168,7 +168,7 @@ KrylovRun::KrylovRun(const KrylovSimulationOptions& options)
 }
 
 double KrylovRun::seconds_of(int rank, Place& place, Action action) {
-  const bool overlaps = options_.mode != SimulatedMode::vector;
+  const bool overlaps = options_.mode != spmv::Mode::vector;
   const double interior = overlaps ? shape_.interior_fraction(rank, options_.points) : 0;
   const double product = options_.product_passes;
   const double points =

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "solver/simulation/machine.h"
-#include "solver/simulation/simulated_mode.h"
+#include "spmv/modes/mode.h"
 
 namespace weft::solver {
 
@@ -29,7 +29,7 @@ struct KrylovSimulationOptions {
   int points = 50;  // per direction of a part: what the clock and the messages are charged for
   int real_points = 4;  // per direction of a part: what is computed
   SimulatedKrylov method = SimulatedKrylov::cg;
-  SimulatedMode mode = SimulatedMode::task;
+  spmv::Mode mode = spmv::Mode::task;  // not overlap_test
   /// Duration of a product beside that of a sweep: 1 where memory bounds it, more where it
   /// computes.
   double product_passes = 1;

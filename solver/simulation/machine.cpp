@@ -127,6 +127,13 @@ std::string name(Topology topology) {
   return names.at(static_cast<std::size_t>(topology));
 }
 
+spmv::Mode simulated_mode(std::string_view text) {
+  const auto mode = spmv::parse_mode(text);
+  if (!mode || *mode == spmv::Mode::overlap_test)
+    throw InputError(fmt::format("mode: found '{}'; expected vector, overlap or task", text));
+  return *mode;
+}
+
 void expect_between(std::string_view what, std::int64_t found, std::int64_t least,
                     std::int64_t most) {
   if (found < least || found > most)

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "spmv/modes/mode.h"
+
 namespace weft::solver {
 
 /// Connection of the nodes of a simulated machine: how many links a message crosses.
@@ -64,6 +66,10 @@ std::span<const Machine> known_machines();
 Topology topology_by_name(std::string_view text);
 /// Inverse of `topology_by_name`.
 std::string name(Topology topology);
+
+/// When halos travel. Parses `vector`, `overlap` (without a thread for it, nothing travels during
+/// the interior rows) or `task`. Throws comm_thread::InputError.
+spmv::Mode simulated_mode(std::string_view text);
 
 /// Throws comm_thread::InputError for numbers that are out of range.
 void check(const Machine& machine);

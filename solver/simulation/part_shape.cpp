@@ -29,12 +29,25 @@ PartShape::PartShape(const std::array<int, 3>& ranks, int points)
   }
 }
 
-std::vector<std::size_t> PartShape::faces_with_neighbour(int rank) const {
-  std::vector<std::size_t> faces;
+std::vector<std::uint8_t> PartShape::faces_with_neighbour(int rank) const {
+  std::vector<std::uint8_t> faces;
   faces.reserve(own_.size());
-  for (const std::size_t face : {4U, 2U, 0U, 1U, 3U, 5U})  // ascending ranks
+  constexpr std::array<std::uint8_t, 6> by_rank{4, 2, 0, 1, 3, 5};
+  for (const std::uint8_t face : by_rank)
     if (neighbour(rank, face) >= 0) faces.push_back(face);
   return faces;
+}
+
+std::vector<comm_thread::HaloNeighbour> PartShape::halo_neighbours(int rank) const {
+  const std::vector<std::uint8_t> faces = faces_with_neighbour(rank);
+  const auto count = static_cast<std::int64_t>(face_size());
+  std::vector<comm_thread::HaloNeighbour> neighbours;
+  neighbours.reserve(faces.size());
+  for (const std::uint8_t face : faces) {
+    const std::int64_t begin = count * static_cast<std::int64_t>(neighbours.size());
+    neighbours.push_back({neighbour(rank, face), begin, count, begin, count});
+  }
+  return neighbours;
 }
 
 double PartShape::interior_fraction(int rank, int points) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "comm_thread/engine/halo_exchange.h"
 #include "spmv/grid/grid_layout.h"
 #include "spmv/rows/index.h"
 
@@ -34,7 +35,10 @@ class PartShape {
   int neighbour(int rank, std::size_t face) const;
 
   /// Faces of a rank that have a neighbour, in the order of the neighbours' ranks.
-  std::vector<std::size_t> faces_with_neighbour(int rank) const;
+  std::vector<std::uint8_t> faces_with_neighbour(int rank) const;
+
+  /// What a rank exchanges: a face with each neighbour, in the order of `faces_with_neighbour`.
+  std::vector<comm_thread::HaloNeighbour> halo_neighbours(int rank) const;
 
   /// Fraction of a rank's points that need no neighbour, in a part of `points` per direction.
   double interior_fraction(int rank, int points) const;

@@ -7,10 +7,10 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/simulation/tile_values.h"
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/schwarz_problem.h"
 #include "solver/tiles/tile_partition.h"
+#include "solver/tiles/tile_sweeper.h"
 
 namespace weft::solver {
 namespace {
@@ -63,7 +63,13 @@ SweepSimulationResult simulate_schwarz(const SchwarzSimulationOptions& options) 
   const SweepCase tiles{
       .make_values =
           [&](int rank, std::size_t) {
-            return std::make_unique<TileValues>(team, problem, partition, rank, options.tolerance);
+            return SimulatedValues{.sweeper = std::make_unique<TileSweeper>(
+                                       team, problem, partition, rank,
+                                       TileSweeper::Options{.tolerance = options.tolerance,
+                                                            .local_solver = BoxSolverKind::tensor}),
+                                   .sample = [](const Sweeper& sweeper) {
+                                     return static_cast<const TileSweeper&>(sweeper).value(0, 0, 0);
+                                   }};
           },
       .source_norm = norm_of_source(problem),
       .charged_values = static_cast<double>(options.points) / options.real_points,

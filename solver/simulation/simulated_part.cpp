@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm_thread/channels/transport.h"
+#include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/simulation/simulated_transport.h"
 #include "solver/simulation/machine_model.h"
 
@@ -21,12 +22,13 @@ using comm_thread::SweepAction;
 
 }  // namespace
 
-SimulatedPart::SimulatedPart(const SimulatedWorld& world, int rank,
-                             std::unique_ptr<SimulatedValues> values)
+SimulatedPart::SimulatedPart(const SimulatedWorld& world, int rank, SimulatedValues values)
     : world_(world),
       rank_(rank),
-      values_(std::move(values)),
-      neighbours_(values_->neighbours()),
+      sweeper_(std::move(values.sweeper)),
+      sample_(values.sample),
+      memory_(values.memory),
+      neighbours_(sweeper_->neighbours()),
       clock_(world.network, rank),
       space_(world.network, rank),
       comm_thread_({.is_polled = true, .clock = &clock_}),
@@ -41,8 +43,8 @@ SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
   const auto* const part = reinterpret_cast<const std::byte*>(this);
   const auto* const detector = reinterpret_cast<const std::byte*>(termination_.get());
   Place place{.part = {part, sizeof(*this)},
-              .values_object = {reinterpret_cast<const std::byte*>(values_.get()), object_bytes},
-              .values = values_->memory(),
+              .values_object = {reinterpret_cast<const std::byte*>(sweeper_.get()), object_bytes},
+              .values = memory_,
               .transport = transport_};
   // Elsewhere than supposed, only what is known to be there.
   constexpr std::ptrdiff_t most_bytes = 1 << 15;
@@ -56,21 +58,40 @@ SimulatedPart::Place SimulatedPart::place(const std::byte* end) const {
 
 bool SimulatedPart::sweep() {
   const bool contributes = sweep_count_ >= next_contribution_;
-  const double contribution = values_->sweep(contributes);
-  if (contributes) {
-    contribution_ = contribution;
-    next_contribution_ = sweep_count_ + world_.options.contribution_period;
+  TileJudge* const judge = contributes ? sweeper_->tile_judge() : nullptr;
+  if (contributes && !judge) {
+    comm_thread::ExactAccumulator square;
+    sweeper_->sweep(world_.thread, SweepPart::all, &square);
+    contribution_ = square.rounded();
+  } else {
+    sweeper_->sweep(world_.thread, SweepPart::all, nullptr);
+    // Residuals as last computed: those that this sweep has solved for.
+    if (judge) contribution_ = static_cast<double>(judge->unconverged_count(0));
   }
+  sweeper_->finish_sweep();
+  if (contributes) next_contribution_ = sweep_count_ + world_.options.contribution_period;
   ++sweep_count_;
   return contributes;
 }
 
+double SimulatedPart::residual_square(SweepState state) {
+  comm_thread::ExactAccumulator square;
+  sweeper_->add_residual(world_.thread, state, square);
+  return square.rounded();
+}
+
+double SimulatedPart::contribution(SweepState state) {
+  const double square = residual_square(state);
+  const TileJudge* const judge = sweeper_->tile_judge();
+  return judge ? static_cast<double>(judge->unconverged_count(0)) : square;
+}
+
 void SimulatedPart::copy_to(std::size_t i, SimulatedPart& neighbour) const {
   std::vector<double> message(static_cast<std::size_t>(neighbours_[i].send_count));
-  values_->pack(SweepState::current, i, message);
+  sweeper_->pack(world_.thread, SweepState::current, i, message);
   for (std::size_t back = 0; back < neighbour.neighbours_.size(); ++back)
     if (neighbour.neighbours_[back].rank == rank_)
-      neighbour.values_->unpack(SweepState::current, back, message);
+      neighbour.sweeper_->unpack(world_.thread, SweepState::current, back, message);
 }
 
 void SimulatedPart::open_channels(comm_thread::Delivery delivery, TreeReduction* reduction,
@@ -120,27 +141,18 @@ SweepAction SimulatedPart::after_sweep() {
 }
 
 void SimulatedPart::record_snapshot() {
-  values_->record();
+  sweeper_->record(world_.thread);
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    values_->pack(SweepState::recorded, i, sent_to(i, termination_->snapshot_send_buffer()));
+    sweeper_->pack(world_.thread, SweepState::recorded, i,
+                   sent_part(neighbours_[i], termination_->snapshot_send_buffer()));
   termination_->snapshot_recorded();
 }
 
 void SimulatedPart::evaluate_snapshot() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    values_->unpack(SweepState::recorded, i, received_from(i, termination_->snapshot_halo()));
-  termination_->snapshot_evaluated(values_->contribution(SweepState::recorded));
-}
-
-std::span<double> SimulatedPart::sent_to(std::size_t i, std::span<double> buffer) const {
-  return buffer.subspan(static_cast<std::size_t>(neighbours_[i].send_begin),
-                        static_cast<std::size_t>(neighbours_[i].send_count));
-}
-
-std::span<const double> SimulatedPart::received_from(std::size_t i,
-                                                     std::span<const double> buffer) const {
-  return buffer.subspan(static_cast<std::size_t>(neighbours_[i].receive_begin),
-                        static_cast<std::size_t>(neighbours_[i].receive_count));
+    sweeper_->unpack(world_.thread, SweepState::recorded, i,
+                     received_part(neighbours_[i], termination_->snapshot_halo()));
+  termination_->snapshot_evaluated(contribution(SweepState::recorded));
 }
 
 void SimulatedPart::exchange() {
@@ -150,7 +162,7 @@ void SimulatedPart::exchange() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     comm_thread::Channel& channel = channels[i];
     if (is_sending && channel.can_send()) {
-      values_->pack(SweepState::current, i, channel.outgoing());
+      sweeper_->pack(world_.thread, SweepState::current, i, channel.outgoing());
       channel.send(static_cast<std::uint64_t>(sweep_count_));
       ++traffic_.sent_count;
     } else {
@@ -158,7 +170,7 @@ void SimulatedPart::exchange() {
     }
     if (channel.can_receive()) {
       const comm_thread::Received received = channel.receive();
-      values_->unpack(SweepState::current, i, received.values);
+      sweeper_->unpack(world_.thread, SweepState::current, i, received.values);
       neighbours_iteration_[i] = received.iteration;
     }
     const auto own = static_cast<std::uint64_t>(sweep_count_);
@@ -168,16 +180,13 @@ void SimulatedPart::exchange() {
 }
 
 void SimulatedPart::open_exchange() {
-  std::int64_t size = 0;
-  for (const HaloNeighbour& neighbour : neighbours_)
-    size = std::max(size, neighbour.receive_begin + neighbour.receive_count);
-  halo_.resize(static_cast<std::size_t>(size));
-  halo_exchange_ = std::make_unique<comm_thread::HaloExchange>(space_, neighbours_, halo_, 0);
+  halo_exchange_ = std::make_unique<comm_thread::HaloExchange<double>>(space_, neighbours_, 0);
 }
 
 void SimulatedPart::post_halo() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    values_->pack(SweepState::current, i, sent_to(i, halo_exchange_->send_buffer()));
+    sweeper_->pack(world_.thread, SweepState::current, i,
+                   sent_part(neighbours_[i], halo_exchange_->send_buffer()));
   pending_ = halo_exchange_->post(comm_thread_);
   traffic_.sent_count += neighbours_.size();
   poll();
@@ -187,7 +196,8 @@ void SimulatedPart::take_halo() {
   poll();
   if (!pending_->test()) throw std::logic_error("a simulated halo is late");
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    values_->unpack(SweepState::current, i, received_from(i, halo_));
+    sweeper_->unpack(world_.thread, SweepState::current, i,
+                     received_part<const double>(neighbours_[i], halo_exchange_->received()));
 }
 
 void SimulatedPart::begin_close() {

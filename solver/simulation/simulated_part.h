@@ -10,13 +10,16 @@
 #include "comm_thread/channels/channel_set.h"
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/halo_exchange.h"
+#include "comm_thread/placement/compute_team.h"
 #include "comm_thread/simulation/simulated_network.h"
 #include "comm_thread/simulation/simulated_space.h"
 #include "comm_thread/simulation/simulated_transport.h"
 #include "comm_thread/termination/termination.h"
-#include "solver/simulation/simulated_values.h"
+#include "comm_thread/waiting/team_barrier.h"
 #include "solver/simulation/sweep_run_options.h"
+#include "solver/simulation/sweep_simulation.h"
 #include "solver/simulation/tree_reduction.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
@@ -25,6 +28,8 @@ struct SimulatedWorld {
   const SweepRunOptions& options;
   comm_thread::SimulatedNetwork& network;
   double threshold;  // of the sum of the contributions
+  comm_thread::TeamBarrier barrier{1, comm_thread::WaitPolicy::yield};
+  comm_thread::TeamThread thread{0, 1, &barrier};  // the team of each rank
 };
 
 /// One simulated rank: its values, and the real program's communication thread, channels
@@ -33,7 +38,7 @@ struct SimulatedWorld {
 /// Thread: that of the simulation. Lifetime: inside that of the world.
 class SimulatedPart {
  public:
-  SimulatedPart(const SimulatedWorld& world, int rank, std::unique_ptr<SimulatedValues> values);
+  SimulatedPart(const SimulatedWorld& world, int rank, SimulatedValues values);
 
   /// Rounds of the communication thread until nothing moves.
   void poll() {
@@ -59,13 +64,17 @@ class SimulatedPart {
   /// Values packed and unpacked in a sweep.
   std::int64_t moved_values() const { return moved_values_; }
   std::int64_t sweep_count() const { return sweep_count_; }
-  SimulatedValues& values() { return *values_; }
-  const SimulatedValues& values() const { return *values_; }
+  /// One of the values: differs where runs differ.
+  double sample() const { return sample_(*sweeper_); }
 
   /// One sweep. Every `contribution_period` sweeps it contributes, and returns true.
   bool sweep();
   /// That of the last sweep that contributed.
   double contribution() const { return contribution_; }
+  /// The contribution of the values and the halo in `state`, and the sum of the squares of their
+  /// residuals.
+  double contribution(SweepState state);
+  double residual_square(SweepState state);
   /// The next sweep contributes again.
   void want_contribution() { next_contribution_ = sweep_count_; }
 
@@ -125,12 +134,11 @@ class SimulatedPart {
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  std::span<double> sent_to(std::size_t i, std::span<double> buffer) const;
-  std::span<const double> received_from(std::size_t i, std::span<const double> buffer) const;
-
   const SimulatedWorld& world_;
   int rank_;
-  std::unique_ptr<SimulatedValues> values_;
+  std::unique_ptr<Sweeper> sweeper_;
+  double (*sample_)(const Sweeper&);
+  std::span<const std::byte> memory_;  // of the values
   std::span<const comm_thread::HaloNeighbour> neighbours_;
   comm_thread::SimulatedClock clock_;
   comm_thread::SimulatedSpace space_;
@@ -139,8 +147,7 @@ class SimulatedPart {
   TreeReduction* reduction_ = nullptr;
   std::unique_ptr<comm_thread::ChannelSet> channels_;
   std::unique_ptr<comm_thread::Termination> termination_;
-  std::vector<double> halo_;
-  std::unique_ptr<comm_thread::HaloExchange> halo_exchange_;
+  std::unique_ptr<comm_thread::HaloExchange<double>> halo_exchange_;
   std::optional<comm_thread::Pending> pending_;
   std::int64_t moved_values_ = 0;
   std::int64_t sweep_count_ = 0;

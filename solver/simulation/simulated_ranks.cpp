@@ -73,7 +73,7 @@ void SimulatedRanks::make_parts() {
     sweep_begin_.resize(parts_.size());
     interior_fraction_.resize(parts_.size());
     is_inside_.resize(parts_.size());
-    if (options_.mode != SimulatedMode::vector && what_.interior_fraction)
+    if (options_.mode != spmv::Mode::vector && what_.interior_fraction)
       for (int rank = 0; rank < options_.rank_count; ++rank)
         interior_fraction_[static_cast<std::size_t>(rank)] = what_.interior_fraction(rank);
   }
@@ -178,7 +178,7 @@ void SimulatedRanks::go_on_async(SweepLane& lane, int rank) {
 void SimulatedRanks::begin_sync(SweepLane& lane, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   sweep_begin_[r] = lane.network.now();
-  if (options_.mode != SimulatedMode::overlap || interior_fraction_[r] == 0)
+  if (options_.mode != spmv::Mode::overlap || interior_fraction_[r] == 0)
     return post_halo(lane, rank);
   is_inside_[r] = 1;
   push_step(lane, rank,
@@ -275,7 +275,7 @@ double SimulatedRanks::true_value() {
     return sum;
   }
   refresh_halos();
-  for (const auto& part : parts_) sum += part->values().contribution(SweepState::current);
+  for (const auto& part : parts_) sum += part->contribution(SweepState::current);
   return sum;
 }
 

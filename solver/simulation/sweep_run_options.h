@@ -7,7 +7,7 @@
 #include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/termination/detector_kind.h"
 #include "solver/simulation/machine.h"
-#include "solver/simulation/simulated_mode.h"
+#include "spmv/modes/mode.h"
 
 namespace weft::solver {
 
@@ -23,7 +23,7 @@ struct SweepRunOptions {
   Machine machine{};
   int rank_count = 32;
   SimulatedVariant variant = SimulatedVariant::async;
-  SimulatedMode mode = SimulatedMode::task;  // of `sync`
+  spmv::Mode mode = spmv::Mode::task;  // of `sync`; not overlap_test
   comm_thread::DetectorKind detector = comm_thread::DetectorKind::residual;
   double tolerance = 1e-4;
   std::int64_t max_sweeps = 1'000'000;  // of any rank

@@ -178,7 +178,7 @@ SweepSimulationResult SweepRun::collect() {
   ranks_->refresh_halos();
   const auto parts = ranks_->parts();
   double residual_square = 0;
-  for (const auto& part : parts) residual_square += part->values().residual_square();
+  for (const auto& part : parts) residual_square += part->residual_square(SweepState::current);
   result.relative_residual = std::sqrt(residual_square) / what_.source_norm;
   result.verification_count =
       options_.variant == SimulatedVariant::sync ? 1 : ranks_->verification_count();
@@ -197,7 +197,7 @@ SweepSimulationResult SweepRun::collect() {
     total.used_count += part.traffic().used_count;
     total.staleness_sum += part.traffic().staleness_sum;
     const std::uint64_t seen =
-        static_cast<std::uint64_t>(sweeps) ^ std::bit_cast<std::uint64_t>(part.values().sample());
+        static_cast<std::uint64_t>(sweeps) ^ std::bit_cast<std::uint64_t>(part.sample());
     result.hash = (std::rotl(result.hash, 5) ^ seen) * 0x9e3779b97f4a7c15U;
   }
   result.hash ^= std::bit_cast<std::uint64_t>(result.seconds);

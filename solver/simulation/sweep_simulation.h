@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
-#include "solver/simulation/simulated_values.h"
 #include "solver/simulation/sweep_run_options.h"
+#include "solver/sweep/sweeper.h"
 
 namespace weft::solver {
 
@@ -35,11 +36,22 @@ struct SweepSimulationResult {
   std::uint64_t hash = 0;  // of all sweep counts and values: the same for the same seed
 };
 
+/// The values that one simulated rank sweeps: real ones, of a part smaller than the one that time
+/// is charged for. The sweeper is for a team of one.
+struct SimulatedValues {
+  std::unique_ptr<Sweeper> sweeper;
+  double (*sample)(const Sweeper& sweeper);  // one of the values: differs where runs differ
+  std::span<const std::byte> memory{};  // of what a sweep reads, as far as it lies together
+};
+
 /// What the ranks of a simulation sweep, and what the clock and the messages are charged for it.
 struct SweepCase {
   /// Values of a rank. Those of different `thread` are swept at the same time.
-  std::function<std::unique_ptr<SimulatedValues>(int rank, std::size_t thread)> make_values{};
-  double threshold = 0;  // of the sum of all contributions: the run ends there
+  std::function<SimulatedValues(int rank, std::size_t thread)> make_values{};
+  /// The run ends where the sum of all contributions is at most this. A rank contributes the
+  /// squares of its residuals, or where its tiles are judged the number of those that have not
+  /// converged.
+  double threshold = 0;
   double source_norm = 1;  // of all ranks: to what residuals are relative
   double charged_points = 0;  // of a sweep, beside Machine::seconds_per_sweep
   /// Fraction of the sweep of a rank that needs no halo. Empty: none.

@@ -289,9 +289,7 @@ void AsyncIteration::Run::record_snapshot(const TeamThread& thread) {
   const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     sweeper_.pack(thread, SweepState::recorded, i,
-                  termination_.snapshot_send_buffer().subspan(
-                      static_cast<std::size_t>(neighbours[i].send_begin),
-                      static_cast<std::size_t>(neighbours[i].send_count)));
+                  sent_part(neighbours[i], termination_.snapshot_send_buffer()));
   thread.barrier();
   if (thread.is_primary()) termination_.snapshot_recorded();
   timer_.lap(thread, &IterationTimes::reduction);
@@ -301,9 +299,7 @@ void AsyncIteration::Run::evaluate_snapshot(const TeamThread& thread) {
   const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
     sweeper_.unpack(thread, SweepState::recorded, i,
-                    termination_.snapshot_halo().subspan(
-                        static_cast<std::size_t>(neighbours[i].receive_begin),
-                        static_cast<std::size_t>(neighbours[i].receive_count)));
+                    received_part(neighbours[i], termination_.snapshot_halo()));
   thread.barrier();
   sweeper_.add_residual(thread, SweepState::recorded, own_square_.part(thread.index));
   thread.barrier();

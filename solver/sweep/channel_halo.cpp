@@ -1,8 +1,8 @@
 #include "solver/sweep/channel_halo.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
+
+#include "solver/report/histogram_count.h"
 
 namespace weft::solver {
 namespace {
@@ -19,14 +19,6 @@ std::vector<ChannelSpec> specs_of(std::span<const comm_thread::HaloNeighbour> ne
                      .receive_count = static_cast<std::size_t>(neighbour.receive_count),
                      .max_in_flight = max_in_flight});
   return specs;
-}
-
-void count(Histogram& histogram, std::int64_t value) {
-  constexpr int kept_digits = 8;
-  const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
-  const int dropped = std::max(0, static_cast<int>(std::bit_width(magnitude)) - kept_digits);
-  const auto rounded = static_cast<std::int64_t>(magnitude >> dropped << dropped);
-  ++histogram[value < 0 ? -rounded : rounded];
 }
 
 }  // namespace

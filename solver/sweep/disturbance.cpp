@@ -83,7 +83,7 @@ double thread_cpu_seconds() {
 Fault Fault::parse(std::string_view text) {
   Fault fault;
   if (!read_fault(text, fault) || !is_valid(fault))
-    throw comm_thread::InputError("--inject: found '" + std::string(text) +
+    throw comm_thread::InputError("found '" + std::string(text) +
                                   "'; expected slow:RANK:FACTOR, jitter:FRACTION, "
                                   "stall:RANK:SECONDS or pause:RANK:SECONDS, with FACTOR at least "
                                   "1, the others above 0, all at most 1000000");

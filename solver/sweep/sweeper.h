@@ -17,6 +17,18 @@ enum class SweepPart { all, interior, boundary };
 /// The current values of a part and its halo, or the copy of them that was recorded last.
 enum class SweepState { current, recorded };
 
+/// What belongs to one neighbour in a buffer for all of them, or from all of them.
+template <class Value>
+std::span<Value> sent_part(const comm_thread::HaloNeighbour& to, std::span<Value> all) {
+  return all.subspan(static_cast<std::size_t>(to.send_begin),
+                     static_cast<std::size_t>(to.send_count));
+}
+template <class Value>
+std::span<Value> received_part(const comm_thread::HaloNeighbour& from, std::span<Value> all) {
+  return all.subspan(static_cast<std::size_t>(from.receive_begin),
+                     static_cast<std::size_t>(from.receive_count));
+}
+
 /// One rank's part of a linear system A·x = b, as a stationary iteration sees it: current values,
 /// a halo of the neighbours' values, and a sweep that makes new values from both.
 ///

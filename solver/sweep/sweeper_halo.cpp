@@ -14,16 +14,6 @@ using comm_thread::TeamThread;
 
 constexpr int tag = 0;
 
-std::size_t received_size(std::span<const HaloNeighbour> neighbours) {
-  std::int64_t size = 0;
-  for (const HaloNeighbour& neighbour : neighbours) size += neighbour.receive_count;
-  return static_cast<std::size_t>(size);
-}
-
-std::span<double> part(std::span<double> all, std::int64_t begin, std::int64_t count) {
-  return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-}
-
 }  // namespace
 
 SweeperHalo::SweeperHalo(const comm_thread::Communicator& communicator,
@@ -32,8 +22,7 @@ SweeperHalo::SweeperHalo(const comm_thread::Communicator& communicator,
       comm_thread_(comm_thread),
       sweeper_(sweeper),
       wait_(wait),
-      received_(received_size(sweeper.neighbours())),
-      exchange_(communicator_, sweeper.neighbours(), received_, tag) {
+      exchange_(communicator_, sweeper.neighbours(), tag) {
   communicator_.barrier();  // both ends of every pair exist
 }
 
@@ -42,9 +31,8 @@ void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTime
   const perfmodel::MarkedRegion region("pack");
   const std::span<const HaloNeighbour> neighbours = sweeper_.neighbours();
   for (std::size_t i = 0; i < neighbours.size(); ++i)
-    sweeper_.pack(
-        thread, SweepState::current, i,
-        part(exchange_.send_buffer(), neighbours[i].send_begin, neighbours[i].send_count));
+    sweeper_.pack(thread, SweepState::current, i,
+                  sent_part(neighbours[i], exchange_.send_buffer()));
   thread.barrier();
   if (thread.is_primary()) {
     pending_ = mode == spmv::Mode::task ? exchange_.post(comm_thread_)
@@ -55,9 +43,9 @@ void SweeperHalo::start(const TeamThread& thread, spmv::Mode mode, IterationTime
 }
 
 void SweeperHalo::unpack(const TeamThread& thread, std::size_t neighbour) {
-  const HaloNeighbour& from = sweeper_.neighbours()[neighbour];
-  sweeper_.unpack(thread, SweepState::current, neighbour,
-                  part(received_, from.receive_begin, from.receive_count));
+  sweeper_.unpack(
+      thread, SweepState::current, neighbour,
+      received_part<const double>(sweeper_.neighbours()[neighbour], exchange_.received()));
 }
 
 /// Whoever sends nothing is not waited for.

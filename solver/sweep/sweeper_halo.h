@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/halo_exchange.h"
@@ -33,8 +32,7 @@ class SweeperHalo final : public HaloRefresh {
   comm_thread::CommThread& comm_thread_;
   Sweeper& sweeper_;
   HaloWait wait_;
-  std::vector<double> received_;
-  comm_thread::HaloExchange exchange_;
+  comm_thread::HaloExchange<double> exchange_;
   std::optional<comm_thread::Pending> pending_;  // of the primary thread
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <utility>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "spmv/grid/shares.h"
@@ -51,12 +52,19 @@ GridSweeper::GridSweeper(const comm_thread::Communicator& communicator,
                          const comm_thread::ComputeTeam& team,
                          const spmv::DiffusionProblem& problem,
                          const spmv::GridPartition& partition, const Options& options)
+    : GridSweeper(communicator.rank(), neighbours_of(communicator, partition, options.halo_depth),
+                  team, problem, partition, options) {}
+
+GridSweeper::GridSweeper(int rank, std::vector<spmv::GridNeighbour> neighbours,
+                         const comm_thread::ComputeTeam& team,
+                         const spmv::DiffusionProblem& problem,
+                         const spmv::GridPartition& partition, const Options& options)
     : team_(team),
       problem_(problem),
       options_(options),
       domain_(partition.domain()),
-      layout_(partition.box(communicator.rank()), options.halo_depth),
-      neighbours_(neighbours_of(communicator, partition, options.halo_depth)),
+      layout_(partition.box(rank), options.halo_depth),
+      neighbours_(std::move(neighbours)),
       exchanged_(spmv::halo_of(neighbours_)),
       inner_(layout_.own()),
       time_blocking_(layout_,

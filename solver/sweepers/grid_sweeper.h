@@ -47,6 +47,12 @@ class GridSweeper final : public Sweeper, public KeptState {
               const spmv::DiffusionProblem& problem, const spmv::GridPartition& partition,
               const Options& options);
 
+  /// Makes part number `rank` of the partition, whoever has the others. Not collective.
+  GridSweeper(int rank, const comm_thread::ComputeTeam& team, const spmv::DiffusionProblem& problem,
+              const spmv::GridPartition& partition, const Options& options)
+      : GridSweeper(rank, partition.neighbours(rank, options.halo_depth), team, problem, partition,
+                    options) {}
+
   /// ‖b‖ of the problem without the lift, the same on all ranks.
   double source_norm() const { return source_norm_; }
 
@@ -82,6 +88,9 @@ class GridSweeper final : public Sweeper, public KeptState {
  private:
   using Array = perfmodel::HugePageBuffer<double>;
 
+  GridSweeper(int rank, std::vector<spmv::GridNeighbour> neighbours,
+              const comm_thread::ComputeTeam& team, const spmv::DiffusionProblem& problem,
+              const spmv::GridPartition& partition, const Options& options);
   void set_up_arrays(Array& array) const;
   const Array& array_of(SweepState state) const {
     return state == SweepState::current ? arrays_[current_] : recorded_;

@@ -112,7 +112,7 @@ class PowerIteration {
   perfmodel::HugePageBuffer<double> inverse_diagonal_;
   comm_thread::ReproducibleSum sums_;  // x·|M|x, x·x
   std::vector<Ratios> ratios_;  // [thread_count]
-  std::unique_ptr<spmv::HaloVector> x_;
+  std::unique_ptr<spmv::HaloVector<double>> x_;
   perfmodel::HugePageBuffer<double> product_;  // |M|x
 };
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "solver/precondition/ask_owners.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver {
 namespace {
@@ -53,7 +53,7 @@ std::vector<double> PieceSweeper::collective_fetch(const spmv::DistributedMatrix
   for (const Piece& piece : pieces_->pieces())
     for (const GlobalIndex row : piece.rows)
       if (fetched.try_emplace(row).second) wanted.push_back(row);
-  collective_ask_owners<Entry>(
+  spmv::collective_ask_owners<Entry>(
       pieces_->communicator(), matrix.partition, wanted,
       [&](GlobalIndex row, std::vector<Entry>& entries) {
         entries.push_back({row, of_rows[static_cast<std::size_t>(row - matrix.first_row())]});

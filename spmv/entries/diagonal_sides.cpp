@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/rows/row_delivery.h"
 
 namespace weft::spmv {
@@ -119,9 +120,10 @@ Triangle parse_triangle(const std::string& word) {
 std::string DiagonalSides::text() const {
   const std::string what = block_size == 1 ? "" : fmt::format(" blocks of {} rows", block_size);
   return fmt::format(
-      "found entries {} the diagonal{} only; expected both triangles, or a word: --triangle "
-      "mirrored for half of a symmetric matrix, --triangle as-is for a triangular one",
-      has_above ? "above" : "below", what);
+      "found entries {} the diagonal{} only; expected both triangles, or a word: {} "
+      "for half of a symmetric matrix, {} for a triangular one",
+      has_above ? "above" : "below", what, comm_thread::option_name("triangle", "mirrored"),
+      comm_thread::option_name("triangle", "as-is"));
 }
 
 DiagonalSides collective_find_sides(const Communicator& communicator, const ComputeTeam& team,

@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/rows/row_delivery.h"
 
@@ -73,14 +74,15 @@ DistributedMatrix collective_mirror(const comm_thread::Communicator& communicato
   if (merge.has_conflict)
     throw comm_thread::InputError(fmt::format(
         "found {} for row {}, column {}, but {} for row {}, column {}, counted from 1; expected "
-        "equal values with --triangle mirrored, or entries on one side of the diagonal only",
+        "equal values with {}, or entries on one side of the diagonal only",
         merge.value, merge.row + 1, merge.column + 1, merge.mirrored, merge.column + 1,
-        merge.row + 1));
+        merge.row + 1, comm_thread::option_name("triangle", "mirrored")));
   DistributedMatrix whole = std::move(assembly).collective_finish(communicator, team);
   if (!sides.is_one_sided() && whole.global_nonzero_count != communicator.sum(given))
     throw comm_thread::InputError(
         "found entries on both sides of the diagonal that are no mirror images of each other; "
-        "expected one side only with --triangle mirrored");
+        "expected one side only with " +
+        comm_thread::option_name("triangle", "mirrored"));
   return whole;
 }
 

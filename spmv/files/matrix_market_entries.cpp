@@ -51,6 +51,30 @@ const char* parse_unusual_integer(const char* text, const char* end, double& val
   return is_right ? stop : nullptr;
 }
 
+const char* parse_whole_real(const char* text, const char* end, std::uint64_t& number) {
+  constexpr double most = 9007199254740992;
+  double value = 0.0;
+  text = parse_real(text, end, value);
+  if (!text || !(value >= 0 && value <= most) || value != std::floor(value)) return nullptr;
+  number = static_cast<std::uint64_t>(value);
+  return text;
+}
+
+const char* MatrixMarketEntries::parse_real_index(const char* text, const char* end,
+                                                  std::uint64_t limit, GlobalIndex& index) const {
+  std::uint64_t number = 0;
+  text = parse_whole_real(text, end, number);
+  index = static_cast<GlobalIndex>(number - base_);
+  return number - base_ < limit ? text : nullptr;
+}
+
+const char* MatrixMarketEntries::parse_real_place(const char* text, const char* end,
+                                                  MatrixEntry& entry) const {
+  text = parse_real_index(text, end, row_limit_, entry.row);
+  if (text) text = parse_real_index(skip_blanks(text), end, column_limit_, entry.column);
+  return text ? skip_blanks(text) : nullptr;
+}
+
 const char* parse_real_complex(const char* text, const char* end, double& value) {
   text = parse_real(text, end, value);
   double imaginary = 0.0;
@@ -121,8 +145,10 @@ std::string MatrixMarketEntries::fault_of(std::string_view line) const {
       return std::string("the line ends before the ") + name + "; expected " +
              (header_.field == Field::pattern ? "\"ROW COLUMN\"" : "\"ROW COLUMN VALUE\"");
     const bool is_row = name[0] == 'r';
-    const char* stop =
-        parse_index(text, is_row ? row_limit_ : column_limit_, is_row ? entry.row : entry.column);
+    const std::uint64_t limit = is_row ? row_limit_ : column_limit_;
+    GlobalIndex& index = is_row ? entry.row : entry.column;
+    const char* stop = header_.words_of_reals == 0 ? parse_index(text, limit, index)
+                                                   : parse_real_index(text, end, limit, index);
     if (stop != text + word.size())
       return "found " + in_quotes(word) + " as " + name + "; expected a whole number" +
              (header_.is_counted

@@ -69,6 +69,9 @@ class MatrixMarketEntries {
   /// These return where they stopped, or null.
   const char* parse_index(const char* text, std::uint64_t limit, GlobalIndex& index) const;
   const char* parse_place(const char* text, MatrixEntry& entry) const;
+  const char* parse_real_index(const char* text, const char* end, std::uint64_t limit,
+                               GlobalIndex& index) const;
+  const char* parse_real_place(const char* text, const char* end, MatrixEntry& entry) const;
   const char* parse_value(const char* text, const char* end, double& value) const;
   /// Value and end of the line.
   const char* parse_rest(const char* text, const char* end, MatrixEntry& entry) const;
@@ -110,6 +113,9 @@ inline const char* parse_integer(const char* text, const char* end, double& valu
   if (error == std::errc() && (*stop == '\n' || is_blank(*stop))) return stop;
   return parse_unusual_integer(text, end, value);
 }
+
+/// Reads a real of whole value from 0 to 2⁵³, "1.000e+00", as above.
+const char* parse_whole_real(const char* text, const char* end, std::uint64_t& number);
 
 /// Reads a number whose imaginary part stands behind it and has to be 0.
 const char* parse_real_complex(const char* text, const char* end, double& value);
@@ -168,7 +174,8 @@ std::int64_t MatrixMarketEntries::parse(std::string_view block, Values values, T
     text = skip_blanks(text);
     if (*text != '\n' && *text != '%') {
       MatrixEntry entry;
-      text = parse_place(text, entry);
+      text = header_.words_of_reals == 0 ? parse_place(text, entry)
+                                         : parse_real_place(text, end, entry);
       if (text && values == Values::parse) text = parse_rest(text, end, entry);
       if (!text) return -1;
       take(entry);

@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/names/file_format.h"
@@ -99,8 +100,8 @@ void MatrixMarketFile::take_base() {
   if (header_.is_counted || header_.format == MatrixMarketHeader::Format::array)
     throw InputError(
         path_ + ": found " +
-        (header_.is_counted ? "a header that says where rows count from" : "a vector") +
-        " and --base; expected --base with entries that have no header");
+        (header_.is_counted ? "a header that says where rows count from" : "a vector") + " and " +
+        comm_thread::option_name("base") + "; expected it with entries that have no header");
   header_.base = base_ == IndexBase::one ? 1 : 0;
 }
 
@@ -165,6 +166,13 @@ void MatrixMarketFile::collective_count(
                        "\" before as many entries, which seem to be their sizes; expected \"ROW "
                        "COLUMN VALUE\" from the first line on");
     }
+    if (header_.words_of_reals == header_.entry_count && base_ == IndexBase::found) {
+      const std::string lines = std::to_string(header_.entry_count);
+      throw InputError(
+          path_ + ": found " + lines + " lines of " + lines +
+          " reals, which may be a dense matrix or \"ROW COLUMN VALUE\"; expected --base "
+          "0 or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", A)");
+    }
     try {
       check_header(check);
     } catch (const TextFault& fault) {
@@ -175,7 +183,7 @@ void MatrixMarketFile::collective_count(
 
 void MatrixMarketFile::collective_share_header() {
   using Header = MatrixMarketHeader;
-  std::array<std::int64_t, 14> numbers{static_cast<int>(header_.format),
+  std::array<std::int64_t, 15> numbers{static_cast<int>(header_.format),
                                        static_cast<int>(header_.field),
                                        static_cast<int>(header_.symmetry),
                                        header_.row_count,
@@ -188,6 +196,7 @@ void MatrixMarketFile::collective_share_header() {
                                        header_.announced_rows,
                                        header_.announced_entries,
                                        header_.has_lines_of_rows,
+                                       header_.words_of_reals,
                                        is_compressed_};
   communicator_->broadcast(numbers, 0);
   header_ = {static_cast<Header::Format>(numbers[0]),
@@ -202,8 +211,9 @@ void MatrixMarketFile::collective_share_header() {
              numbers[9] != 0,
              numbers[10],
              numbers[11],
-             numbers[12] != 0};
-  is_compressed_ = numbers[13] != 0;
+             numbers[12] != 0,
+             numbers[13]};
+  is_compressed_ = numbers[14] != 0;
 }
 
 void MatrixMarketFile::find_own_range() {
@@ -300,6 +310,13 @@ std::int64_t MatrixMarketFile::collective_find_line(
   const std::int64_t line =
       communicator_->min(found == none ? none : header_.line_count + 1 + before + found);
   return line == none ? 0 : line;
+}
+
+void MatrixMarketFile::collective_remark_on_rest(Remarks& remarks) {
+  std::array<std::int64_t, 1> bytes{communicator_->is_root() && source_ ? source_->bytes_behind()
+                                                                        : 0};
+  communicator_->broadcast(bytes, 0);
+  remark_on_bytes_behind(path_, "compressed data", bytes[0], remarks);
 }
 
 void MatrixMarketFile::collective_fail(const std::function<std::string(std::string_view)>& fault_of,

@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "spmv/files/matrix_market_header.h"
+#include "spmv/files/remarks.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/files/text_source.h"
 
@@ -63,6 +64,9 @@ class MatrixMarketFile {
   /// rank; 0 if there is none.
   /// Collective.
   std::int64_t collective_find_line(const std::function<bool(std::string_view)>& is_wanted);
+
+  /// Says what stands behind compressed lines, once they have been read. Collective.
+  void collective_remark_on_rest(Remarks& remarks);
 
   const std::string& path() const { return path_; }
 

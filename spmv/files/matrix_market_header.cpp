@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 
@@ -256,6 +258,17 @@ void take_sizes(std::string_view line, bool is_morse, Header& header) {
   header.base = is_morse || numbers[counts_from_1_of_coo] != 0 ? 1 : 0;
 }
 
+/// True if the row and the column are reals of whole value, and not both whole numbers.
+bool has_real_place(std::string_view line) {
+  if (whole_numbers_of(line, 2).size() == 2) return false;
+  std::vector<std::string_view> words = words_of(line);
+  words.resize(2);
+  return std::ranges::all_of(words, [&](std::string_view word) {
+    std::uint64_t number = 0;
+    return parse_whole_real(word.data(), line.data() + line.size(), number) != nullptr;
+  });
+}
+
 /// What the first line of data, of those in `block`, says.
 void take_first_line(std::string_view line, std::string_view block, bool is_symmetric, TextUse use,
                      Header& header) {
@@ -289,6 +302,7 @@ void take_first_line(std::string_view line, std::string_view block, bool is_symm
                  : words == 3 ? Header::Field::real
                               : Header::Field::complex;
   if (is_symmetric) header.symmetry = Header::Symmetry::symmetric;
+  if (has_real_place(line)) header.words_of_reals = static_cast<std::int64_t>(words);
   header.row_count = header.column_count = std::numeric_limits<GlobalIndex>::max();
   const auto numbers = whole_numbers_of(line);
   if (numbers.size() == 3 && numbers[0] == numbers[1]) {

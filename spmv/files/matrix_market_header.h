@@ -38,6 +38,9 @@ struct MatrixMarketHeader {
   GlobalIndex announced_rows = 0;
   std::int64_t announced_entries = 0;
   bool has_lines_of_rows = false;  // an array with the numbers of a row in one line, not in several
+  /// Words of the first line of entries whose row and column are written as reals, which may be a
+  /// row of a dense matrix instead; else 0.
+  std::int64_t words_of_reals = 0;
 };
 
 /// Reads a header line by line.
@@ -106,7 +109,7 @@ enum class TextUse { matrix, columns };
 ///     # HashMatrix Matrix (COO) …        FreeFEM 4: sizes, then `i j value`
 ///     # Sparse Matrix (Morse) …          FreeFEM, older, or with tgv=-1: the same
 ///     i j value                          the entries of a square matrix, as large as they say
-///     i j                                ones
+///     i j                                ones; i and j also as reals, as numpy.savetxt writes them
 ///     value                              a vector
 ///     value value …                      columns, one row a line; only for TextUse::columns
 ///

@@ -5,7 +5,6 @@
 #include <functional>
 #include <string_view>
 
-#include "comm_thread/mpi/sparse_exchange.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_rounds.h"
@@ -58,8 +57,8 @@ MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dea
     state[senders] = !router.is_empty();
     file.communicator().sum(state);
     if (state[senders] > 0)
-      for (const auto& [rank, bytes] : router.collective_exchange())
-        for (const MatrixEntry& entry : comm_thread::from_bytes<MatrixEntry>(bytes)) take(entry);
+      for (const auto& [rank, list] : router.collective_exchange())
+        for (const MatrixEntry& entry : list) take(entry);
     pass.entry_count += state[entries];
     pass.has_fault = state[faults] > 0;
     has_more = state[more] > 0;

@@ -41,6 +41,8 @@ class MatrixReader {
   /// True if entries stand on both sides of the diagonal of a symmetric matrix. Known after a pass.
   bool has_both_triangles() const { return has_both_triangles_; }
 
+  void collective_remark_on_rest(Remarks& remarks) { file_.collective_remark_on_rest(remarks); }
+
   /// Calls `take(entry, is mirrored)` for every entry of this rank's rows, those of the other half
   /// of a symmetric matrix too.
   template <class Take>
@@ -235,9 +237,13 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
                                       : "symmetric matrix, of which one triangle "
                                         "may be given,") +
                       " of " + std::to_string(rows.row_count()) + " rows counted from " +
-                      std::to_string(reader.header().base));
+                      std::to_string(reader.header().base) +
+                      (reader.header().words_of_reals == 0
+                           ? ""
+                           : ", whose rows and columns are written as reals"));
   if (reader.header().field == MatrixMarketHeader::Field::complex)
     remarks.push_back(path + ": all imaginary parts are 0; the matrix is taken as real");
+  reader.collective_remark_on_rest(remarks);
   return std::move(*assembly).collective_finish(communicator, team);
 }
 

@@ -1,5 +1,6 @@
 #include "spmv/files/matrix_market_router.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft::spmv {
@@ -23,26 +24,20 @@ MatrixMarketRouter::MatrixMarketRouter(const comm_thread::Communicator& communic
                      fewest_per_destination, round_entries)) {}
 
 void MatrixMarketRouter::push(const MatrixEntry& entry) {
-  if (!last_ || entry.row < last_->first_row || entry.row >= last_->end_row) {
+  if (entry.row < last_.first_row || entry.row >= last_.end_row) {
     const int owner = partition_.owner(entry.row);
-    last_ = &destinations_[owner];
-    last_->first_row = partition_.begin(owner);
-    last_->end_row = partition_.end(owner);
+    last_ = {partition_.begin(owner), partition_.end(owner), &entries_[owner]};
   }
-  last_->entries.push_back(entry);
+  last_.entries->push_back(entry);
   ++count_;
-  is_full_ = is_full_ || count_ >= round_entries || last_->entries.size() >= most_per_destination_;
+  is_full_ = is_full_ || count_ >= round_entries || last_.entries->size() >= most_per_destination_;
 }
 
-std::map<int, comm_thread::Bytes> MatrixMarketRouter::collective_exchange() {
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, destination] : destinations_)
-    messages[rank] = comm_thread::to_bytes(destination.entries);
-  destinations_.clear();
-  last_ = nullptr;
+comm_thread::Lists<MatrixEntry> MatrixMarketRouter::collective_exchange() {
+  last_ = {};
   count_ = 0;
   is_full_ = false;
-  return comm_thread::collective_sparse_exchange(communicator_, std::move(messages));
+  return comm_thread::collective_sparse_exchange(communicator_, std::exchange(entries_, {}));
 }
 
 }  // namespace weft::spmv

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
@@ -30,13 +28,14 @@ class MatrixMarketRouter {
 
   /// Delivers the pushed entries; returns those for this rank, by source rank.
   /// Collective.
-  std::map<int, comm_thread::Bytes> collective_exchange();
+  comm_thread::Lists<MatrixEntry> collective_exchange();
 
  private:
+  /// The rank for which the last entry was, and its rows.
   struct Destination {
     GlobalIndex first_row = 0;
     GlobalIndex end_row = 0;
-    std::vector<MatrixEntry> entries;
+    std::vector<MatrixEntry>* entries = nullptr;
   };
 
   const comm_thread::Communicator& communicator_;
@@ -44,8 +43,8 @@ class MatrixMarketRouter {
   GlobalIndex first_row_;
   GlobalIndex end_row_;
   std::size_t most_per_destination_;
-  std::map<int, Destination> destinations_;
-  Destination* last_ = nullptr;
+  comm_thread::Lists<MatrixEntry> entries_;
+  Destination last_;
   std::size_t count_ = 0;
   bool is_full_ = false;
 };

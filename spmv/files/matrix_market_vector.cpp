@@ -126,6 +126,7 @@ FileColumns collective_read_columns(const comm_thread::Communicator& communicato
   FileColumns columns{count, collective_read_values(file, partition, count)};
   if (header.field == MatrixMarketHeader::Field::complex)
     remarks.push_back(path + ": all imaginary parts are 0; the numbers are taken as real");
+  file.collective_remark_on_rest(remarks);
   return columns;
 }
 

@@ -18,4 +18,12 @@ inline std::string text_of_merged_pairs(const std::string& path, std::int64_t pa
                           : " pairs of equal entries count once each");
 }
 
+/// Says how many bytes stand behind what is compressed, where there are some.
+inline void remark_on_bytes_behind(const std::string& path, const char* what, std::int64_t bytes,
+                                   Remarks& remarks) {
+  if (bytes > 0)
+    remarks.push_back(path + ": " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") +
+                      " behind the " + what + (bytes == 1 ? " was" : " were") + " not read");
+}
+
 }  // namespace weft::spmv

@@ -21,6 +21,9 @@ class TextInflater {
   /// Fills `piece` from its start and returns how much was there; 0 at the end of the text.
   std::size_t read(std::span<char> piece);
 
+  /// Bytes of the file up to the end of the last member, once `read` has come there.
+  std::int64_t used_bytes() const { return offset_ - std::ssize(stream_.unused()); }
+
  private:
   bool refill();
   bool starts_another_member();

@@ -34,6 +34,11 @@ class TextSource {
   /// Fills `piece` from its start and returns how much was there; 0 at the end of the text.
   std::size_t read(std::span<char> piece);
 
+  /// Bytes behind the compressed text, once it has been read to its end; of plain text 0.
+  std::int64_t bytes_behind() const {
+    return is_compressed_ ? stored_bytes_ - inflater_->used_bytes() : 0;
+  }
+
  private:
   std::size_t read_plain(std::span<char> piece);
 

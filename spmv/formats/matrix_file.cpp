@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_output.h"
@@ -68,9 +69,9 @@ CsrSource collective_open(const Communicator& communicator, const std::string& p
 void check_base(const std::string& path, IndexBase base) {
   if (base != IndexBase::found && format_of(path) != FileFormat::text)
     throw InputError(
-        path +
-        ": found --base with a format that says where rows count from; expected --base "
-        "with entries as text (FILE.txt)");
+        path + ": found " + comm_thread::option_name("base") +
+        " with a format that says where rows count from; expected it with entries as text "
+        "(FILE.txt)");
 }
 
 /// A format of which one vector of a file is read.

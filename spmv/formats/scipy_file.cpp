@@ -323,8 +323,8 @@ std::array<std::int64_t, 2> shape_of(const ZipDirectory& archive) {
   return sizes;
 }
 
-/// A matrix of any shape.
-CsrSource open_sparse(const ZipDirectory& archive) {
+/// A matrix of any shape, without remarks on the rest of the archive.
+CsrSource open_members(const ZipDirectory& archive) {
   using Layout = CsrSource::Layout;
   const auto format_text = archive.open("format.npy");
   const std::string format = read_numpy_text(*format_text);
@@ -363,6 +363,17 @@ CsrSource open_sparse(const ZipDirectory& archive) {
   return source;
 }
 
+void append_remarks(Remarks& remarks, Remarks more) {
+  for (std::string& remark : more) remarks.push_back(std::move(remark));
+}
+
+/// A matrix of any shape.
+CsrSource open_sparse(const ZipDirectory& archive) {
+  CsrSource source = open_members(archive);
+  append_remarks(source.remarks, archive.remarks_on_rest("_is_array.npy"));
+  return source;
+}
+
 }  // namespace
 
 CsrSource open_scipy_matrix(const std::string& path) {
@@ -398,6 +409,7 @@ VectorSource open_scipy_vector(const std::string& path) {
   }
   source.array = open_shaped_array(archive.open(names[0]));
   source.remarks = remarks_on_numbers(source.array.numbers);
+  append_remarks(source.remarks, archive.remarks_on_rest(""));
   return source;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -109,7 +108,7 @@ class Pieces {
 std::vector<double> collective_fetch_piece(const comm_thread::Communicator& communicator,
                                            const Pieces& pieces, GlobalIndex first_row,
                                            std::span<const double> own) {
-  std::map<int, comm_thread::Bytes> messages;
+  comm_thread::Lists<double> lists;
   for (int rank = 0; rank < communicator.size(); ++rank) {
     const std::optional<Extent> piece = pieces.of(rank);
     if (!piece) continue;
@@ -118,18 +117,10 @@ std::vector<double> collective_fetch_piece(const comm_thread::Communicator& comm
     const GlobalIndex end =
         std::min(first_row + std::ssize(own), first_of_piece + piece->point_count());
     if (begin >= end) continue;
-    const auto part = std::as_bytes(own.subspan(static_cast<std::size_t>(begin - first_row),
-                                                static_cast<std::size_t>(end - begin)));
-    messages[rank] = {part.begin(), part.end()};
+    lists[rank].assign(own.begin() + (begin - first_row), own.begin() + (end - first_row));
   }
-  std::vector<double> values;
   // Ascending ranks have ascending rows.
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages))) {
-    const auto part = comm_thread::from_bytes<double>(bytes);
-    values.insert(values.end(), part.begin(), part.end());
-  }
-  return values;
+  return comm_thread::collective_exchange_joined(communicator, std::move(lists));
 }
 
 /// "NAME_RANK.vti" beside NAME.pvti.

@@ -68,6 +68,7 @@ void resolve_zip64(const ByteSource& file, const std::string& extra,
 struct Directory {
   std::int64_t begin = 0;
   std::int64_t size = 0;
+  std::int64_t bytes_behind = 0;  // the end of the archive and its comment
 };
 
 Directory find_directory(ByteSource& file) {
@@ -78,6 +79,8 @@ Directory find_directory(ByteSource& file) {
     if (number_at(text, at, 4) != end_signature) continue;
     Directory directory{static_cast<std::int64_t>(number_at(text, at + 16, 4)),
                         static_cast<std::int64_t>(number_at(text, at + 12, 4))};
+    const auto comment = static_cast<std::int64_t>(number_at(text, at + 20, 2));
+    const std::int64_t behind = std::max<std::int64_t>(tail - place - end_bytes - comment, 0);
     const std::int64_t locator = file.size() - tail + place - locator_bytes;
     if (locator >= 0) {
       const std::string words = read_text(file, locator, locator_bytes);
@@ -88,6 +91,7 @@ Directory find_directory(ByteSource& file) {
                      static_cast<std::int64_t>(number_at(end64, 40, 8))};
       }
     }
+    directory.bytes_behind = behind;
     return directory;
   }
   refuse(file, "has no directory of a zip archive");
@@ -99,6 +103,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> file) : file_(std::move(f
   if (file_->size() < end_bytes) refuse(*file_, "is too short");
   const Directory directory = find_directory(*file_);
   if (directory.size > most_directory) refuse(*file_, "has too large a directory");
+  bytes_behind_ = directory.bytes_behind;
   const std::string text = read_text(*file_, directory.begin, directory.size);
   for (std::size_t place = 0; place + member_bytes <= text.size();) {
     if (number_at(text, place, 4) != member_signature) refuse(*file_, "is damaged");
@@ -139,11 +144,28 @@ std::vector<std::string> ZipDirectory::names() const {
   return names;
 }
 
+Remarks ZipDirectory::remarks_on_rest(const std::string& but) const {
+  constexpr int most_named = 4;
+  std::string found;
+  int count = 0;
+  for (const Member& member : members_) {
+    if (member.is_opened || member.name == but) continue;
+    if (++count <= most_named) found += (count > 1 ? ", " : "") + member.name;
+  }
+  Remarks remarks;
+  if (count > 0)
+    remarks.push_back(file_->name() + ": holds " + found + (count > most_named ? ", ..." : "") +
+                      ", too, which " + (count == 1 ? "was" : "were") + " not read");
+  remark_on_bytes_behind(file_->name(), "archive", bytes_behind_, remarks);
+  return remarks;
+}
+
 std::shared_ptr<ByteSource> ZipDirectory::open(const std::string& name) const {
   const Member* const member = find(name);
   if (!member)
     throw comm_thread::InputError(file_->name() + ": has no " + name +
                                   "; expected a matrix as scipy.sparse.save_npz writes it");
+  member->is_opened = true;
   const std::string local = read_text(*file_, member->header_begin, local_header_bytes);
   const std::int64_t begin = member->header_begin + local_header_bytes +
                              static_cast<std::int64_t>(number_at(local, 26, 2)) +

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "spmv/files/remarks.h"
 #include "spmv/formats/byte_source.h"
 
 namespace weft::spmv {
@@ -23,6 +24,10 @@ class ZipDirectory {
   /// comm_thread::InputError where there is none of that name.
   std::shared_ptr<ByteSource> open(const std::string& member) const;
 
+  /// Names the members that nobody has opened, and says what stands behind the archive. `but`: a
+  /// member that says nothing of numbers.
+  Remarks remarks_on_rest(const std::string& but) const;
+
  private:
   struct Member {
     std::string name;
@@ -31,12 +36,14 @@ class ZipDirectory {
     std::int64_t size = 0;
     std::int64_t header_begin = 0;
     std::uint32_t checksum = 0;
+    mutable bool is_opened = false;
   };
 
   const Member* find(const std::string& name) const;
 
   std::shared_ptr<ByteSource> file_;
   std::vector<Member> members_;
+  std::int64_t bytes_behind_ = 0;
 };
 
 }  // namespace weft::spmv

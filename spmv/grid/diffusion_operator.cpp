@@ -155,11 +155,7 @@ std::int64_t DiffusionOperator::stored_bytes() const {
 }
 
 void DiffusionOperator::copy_diagonal(std::span<double> values) const {
-  for (int thread = 0; thread < team().thread_count(); ++thread)
-    for (const Segment& segment : segments(thread))
-      for (std::size_t i = segment.begin;
-           i < segment.begin + static_cast<std::size_t>(segment.count); ++i)
-        values[i] = diagonal(i);
+  for_each_element([&](std::size_t i) { values[i] = diagonal(i); });
 }
 
 void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double* y, RowSum x_dot_y,

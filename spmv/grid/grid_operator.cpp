@@ -69,9 +69,9 @@ std::string GridOperator::boxes_name() const {
 std::unique_ptr<Operand> GridOperator::collective_make_operand() {
   auto vector =
       std::make_unique<GridVector>(communicator_, layout_, halo_, shares_, communicator_.new_tag());
+  double* const values = vector->values();
   team_.run([&](const comm_thread::TeamThread& thread) {
-    for (const Segment& segment : segments(thread.index))
-      std::fill_n(vector->values() + segment.begin, segment.count, 0.0);
+    for_each_element(thread.index, [&](std::size_t i) { values[i] = 0; });
   });
   communicator_.barrier();  // both ends of every pair exist
   return vector;

@@ -82,6 +82,10 @@ GridPartition::GridPartition(const GridSize& grid, int rank_count) : grid_(grid)
                      " boxes; expected fewer ranks or more points");
 }
 
+GridPartition GridPartition::in_planes(const GridSize& grid, int rank_count) {
+  return {grid, {1, 1, rank_count}};
+}
+
 void GridPartition::set_dims(const std::array<int, 3>& dims) {
   dims_ = dims;
   steps_ = {1, dims[0], dims[0] * dims[1]};

@@ -33,6 +33,9 @@ class GridPartition {
   /// Throws comm_thread::InputError when there is no way to give every rank a point.
   GridPartition(const GridSize& grid, int rank_count);
 
+  /// Whole planes in z for each rank, of which there are at least as many.
+  static GridPartition in_planes(const GridSize& grid, int rank_count);
+
   /// The same boxes on the same ranks, where x and direction `d` have changed places.
   GridPartition with_x_exchanged(std::size_t d) const;
 
@@ -55,6 +58,9 @@ class GridPartition {
   std::vector<GridNeighbour> neighbours(int rank, int depth, bool has_corners = false) const;
 
  private:
+  GridPartition(const GridSize& grid, const std::array<int, 3>& dims) : grid_(grid) {
+    set_dims(dims);
+  }
   std::array<int, 3> place(int rank) const;
   void set_dims(const std::array<int, 3>& dims);
   GlobalIndex cut(std::size_t direction, int index) const;

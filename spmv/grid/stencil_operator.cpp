@@ -1,7 +1,5 @@
 #include "spmv/grid/stencil_operator.h"
 
-#include <algorithm>
-
 #include "spmv/grid/stencil_product.h"
 
 namespace weft::spmv {
@@ -16,10 +14,7 @@ void StencilOperator::multiply_box(const GridBox& box, const double* x, double* 
 }
 
 void StencilOperator::copy_diagonal(std::span<double> diagonal) const {
-  for (int thread = 0; thread < team().thread_count(); ++thread)
-    for (const Segment& segment : segments(thread))
-      std::fill_n(diagonal.begin() + static_cast<std::ptrdiff_t>(segment.begin), segment.count,
-                  stencil_.centre);
+  for_each_element([&](std::size_t i) { diagonal[i] = stencil_.centre; });
 }
 
 }  // namespace weft::spmv

@@ -3,22 +3,12 @@
 #include <algorithm>
 
 namespace weft::spmv {
-namespace {
-
-std::size_t received_size(const GridHalo& halo) {
-  std::int64_t size = 0;
-  for (const comm_thread::HaloNeighbour& range : halo.ranges) size += range.receive_count;
-  return static_cast<std::size_t>(size);
-}
-
-}  // namespace
 
 GridVector::GridVector(const comm_thread::Communicator& communicator, const GridLayout& layout,
                        const GridHalo& halo, std::span<const std::vector<GridBox>> shares, int tag)
     : layout_(layout),
       values_(layout.element_count()),
-      received_(received_size(halo)),
-      exchange_(communicator, halo.ranges, received_, tag),
+      exchange_(communicator, halo.ranges, tag),
       sent_rows_(shares.size()) {
   const auto append = [](std::vector<Row>& to, const std::vector<Row>& more) {
     to.insert(to.end(), more.begin(), more.end());
@@ -56,12 +46,10 @@ void GridVector::pack(int thread) {
 }
 
 void GridVector::unpack(const comm_thread::TeamThread& thread) {
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = received_rows_[i];
-    std::copy_n(received_.data() + row.place, row.count, values_.data() + row.first);
-  }
+  const double* const received = exchange_.received().data();
+  comm_thread::for_each_of_share(received_rows_, thread.index, thread.count, [&](const Row& row) {
+    std::copy_n(received + row.place, row.count, values_.data() + row.first);
+  });
   thread.barrier();
 }
 

@@ -28,7 +28,7 @@ class GridVector final : public Operand {
              const GridHalo& halo, std::span<const std::vector<GridBox>> shares, int tag);
 
   double* values() override { return values_.data(); }
-  comm_thread::HaloExchange& exchange() override { return exchange_; }
+  comm_thread::HaloExchange<double>& exchange() override { return exchange_; }
   void pack(int thread) override;
   void unpack(const comm_thread::TeamThread& thread) override;
 
@@ -44,8 +44,7 @@ class GridVector final : public Operand {
 
   const GridLayout& layout_;
   perfmodel::HugePageBuffer<double> values_;
-  std::vector<double> received_;
-  comm_thread::HaloExchange exchange_;
+  comm_thread::HaloExchange<double> exchange_;
   std::vector<std::vector<Row>> sent_rows_;  // of every thread
   std::vector<Row> received_rows_;
 };

@@ -10,13 +10,13 @@
 namespace weft::spmv {
 namespace {
 
-template <class Simd, int width>
-[[gnu::always_inline]] inline void multiply(const CrsMatrix& matrix, LocalIndex begin,
-                                            LocalIndex end, const double* x, double* y) {
+template <class Simd, int width, class Value>
+[[gnu::always_inline]] inline void multiply(const CrsMatrixOf<Value>& matrix, LocalIndex begin,
+                                            LocalIndex end, const Value* x, Value* y) {
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const double* const values = matrix.values.data();
+  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
-  using Lanes = typename Simd::template Lanes<double, width>;  // one entry of each vector
+  using Lanes = typename Simd::template Lanes<Value, width>;  // one entry of each vector
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
@@ -38,13 +38,17 @@ template <class Simd, int width>
 
 bool is_block_width(int width) { return width == 2 || width == 4 || width == 8; }
 
-void multiply_crs_block(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, int width,
-                        const double* x, double* y) {
+template <class Value>
+void multiply_crs_block(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                        int width, const Value* x, Value* y) {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
       multiply<Simd, constant>(matrix, begin, end, x, y);
     });
   });
 }
+
+template void multiply_crs_block(const CrsMatrix&, LocalIndex, LocalIndex, int, const double*,
+                                 double*);
 
 }  // namespace weft::spmv

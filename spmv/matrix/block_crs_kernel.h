@@ -16,8 +16,9 @@ bool is_block_width(int width);
 /// y written. 2 flops per nonzero and vector: one register holds an entry of every vector, so that
 /// nothing is gathered.
 /// Shape: x: [(row_count + halo_count) · width], 64-byte aligned; y: [(end - begin) · width], of
-/// row `begin` first. `width`: is_block_width.
-void multiply_crs_block(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, int width,
-                        const double* x, double* y);
+/// row `begin` first. `width`: is_block_width. `Value`: double.
+template <class Value>
+void multiply_crs_block(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                        int width, const Value* x, Value* y);
 
 }  // namespace weft::spmv

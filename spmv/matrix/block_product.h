@@ -37,7 +37,7 @@ class BlockProduct final : public Work {
   /// Rows whose results are handed on together: 16 kB for 8 vectors.
   static constexpr LocalIndex piece_rows = 256;
 
-  /// Shape: x: of a HaloBlock of `width` vectors. `on_rows`: may be empty.
+  /// Shape: x: of a HaloVector of that width. `on_rows`: may be empty.
   BlockProduct(SplitMatrix& matrix, int width, const double* x, BlockResults results,
                const OnBlockRows& on_rows)
       : matrix_(matrix), width_(width), x_(x), results_(results), on_rows_(on_rows) {}

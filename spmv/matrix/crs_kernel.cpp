@@ -19,7 +19,8 @@ constexpr LocalIndex sampled_row = 997;  // one of so many
 
 /// True if rows begin … end-1 need entries of x all over a memory that is larger than a cache, by
 /// some of them.
-bool is_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end) {
+template <class Value>
+bool is_scattered(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end) {
   if (matrix.row_count < least_scattered_rows) return false;
   std::int64_t distances = 0;
   std::int64_t count = 0;
@@ -32,16 +33,17 @@ bool is_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end) {
 
 /// The same sums for such rows: each entry of x is fetched ahead through its column, as a product
 /// may read 64 bytes of x a nonzero.
-void multiply_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, const double* x,
-                        double* y) {
+template <class Value>
+void multiply_scattered(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                        const Value* x, Value* y) {
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const double* const values = matrix.values.data();
+  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
   const std::int64_t last = offsets[matrix.row_count] - 1;
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
-    double sum = 0;
+    Value sum{};
     prefetch(values + k);
     prefetch(columns + k);
     for (; k < row_end; ++k) {
@@ -54,16 +56,17 @@ void multiply_scattered(const CrsMatrix& matrix, LocalIndex begin, LocalIndex en
 
 }  // namespace
 
-void multiply_crs(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, const double* x,
-                  double* y) {
+template <class Value>
+void multiply_crs(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                  const Value* x, Value* y) {
   if (is_scattered(matrix, begin, end)) return multiply_scattered(matrix, begin, end, x, y);
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const double* const values = matrix.values.data();
+  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
-    double sum = 0;
+    Value sum{};
     for (; k + 8 <= row_end; k += 8) {
       prefetch(values + k);
       prefetch(columns + k);
@@ -75,5 +78,7 @@ void multiply_crs(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, con
     y[row] = sum;
   }
 }
+
+template void multiply_crs(const CrsMatrix&, LocalIndex, LocalIndex, const double*, double*);
 
 }  // namespace weft::spmv

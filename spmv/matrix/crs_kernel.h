@@ -6,10 +6,11 @@ namespace weft::spmv {
 
 /// y_i = Σ_j a_ij·x_j for rows begin … end-1, each summed in the order in which it is stored.
 ///
-/// Memory per nonzero: 12 bytes read. Per row: 8 bytes of row offset read, 8 of x read, 8 of y
-/// written (16 with write-allocate). 2 flops per nonzero.
+/// Memory per nonzero, of doubles: 12 bytes read. Per row: 8 bytes of row offset read, 8 of x read,
+/// 8 of y written (16 with write-allocate). 2 flops per nonzero. `Value`: double.
 /// Shape: x: [row_count + halo_count], y: [row_count].
-void multiply_crs(const CrsMatrix& matrix, LocalIndex begin, LocalIndex end, const double* x,
-                  double* y);
+template <class Value>
+void multiply_crs(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                  const Value* x, Value* y);
 
 }  // namespace weft::spmv

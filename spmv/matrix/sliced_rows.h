@@ -27,22 +27,25 @@ namespace weft::spmv {
 /// Columns are 16-bit distances from the least one of their window where they fit.
 /// Memory: 10 bytes per slot, 12 where distances are long, 1.01 to 1.07 slots per nonzero, beside
 /// the matrix in CRS; and 2.4 bytes a row.
+/// `Value`: double.
 /// Source: Kreutzer et al., SIAM J. Sci. Comput. 36 (2014). Measured: docs/notes/products.md.
+template <class Value>
 class SlicedRows {
  public:
+  using Matrix = CrsMatrixOf<Value>;
   static constexpr LocalIndex chunk_rows = 8;
   static constexpr LocalIndex window_rows = 64;
 
   /// True if rows begin … end-1 of `rows` are multiplied sooner in this form: where the length of
   /// at least a quarter of them differs from that of the row before.
-  static bool pays(const CrsMatrix& rows, LocalIndex begin, LocalIndex end);
+  static bool pays(const Matrix& rows, LocalIndex begin, LocalIndex end);
 
   /// Stores the windows among rows begin … end-1 that can be, counted from `begin`.
   /// Thread: the one that will multiply them, which touches their pages first.
-  SlicedRows(const CrsMatrix& rows, LocalIndex begin, LocalIndex end);
+  SlicedRows(const Matrix& rows, LocalIndex begin, LocalIndex end);
 
   /// New values of the same entries. Thread: as of the constructor.
-  void update_values(const CrsMatrix& rows);
+  void update_values(const Matrix& rows);
 
   /// The first row from `row` on, before `end`, of a stored window that ends by `end`; else `end`.
   LocalIndex next_stored(LocalIndex row, LocalIndex end) const;
@@ -52,13 +55,12 @@ class SlicedRows {
 
   /// y_i = Σ_j a_ij·x_j for rows first … last-1, stored windows.
   /// Shape: x: [row_count + halo_count], y: [row_count].
-  void multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const;
+  void multiply(LocalIndex first, LocalIndex last, const Value* x, Value* y) const;
 
   /// Y = A·X for `width` vectors at once, as multiply_crs_block and with its bits. Shape: x:
   /// [(row_count + halo_count) · width]; y: [(last - first) · width], of row `first` first.
   /// `width`: 2, 4 or 8.
-  void multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
-                      double* y) const;
+  void multiply_block(LocalIndex first, LocalIndex last, int width, const Value* x, Value* y) const;
 
   /// Of the stored rows: how many there are, and their nonzeros.
   std::int64_t row_count() const { return row_count_; }
@@ -75,8 +77,8 @@ class SlicedRows {
   };
   static constexpr LocalIndex wide = -1;
 
-  void choose_windows(const CrsMatrix& rows, LocalIndex end);
-  void fill_columns(const CrsMatrix& rows);
+  void choose_windows(const Matrix& rows, LocalIndex end);
+  void fill_columns(const Matrix& rows);
 
   /// The row that is stored at a place of `rows_`.
   LocalIndex row_at(std::size_t place) const {
@@ -97,7 +99,9 @@ class SlicedRows {
   std::vector<std::uint8_t> lengths_;  // [window_count · window_rows], in the order of storage
   std::vector<std::uint8_t> rows_;  // the same, row in its window
   perfmodel::HugePageBuffer<std::uint16_t> columns_;  // [word_count_ + what is fetched ahead]
-  perfmodel::HugePageBuffer<double> values_;  // [slot entries + what is fetched ahead]
+  perfmodel::HugePageBuffer<Value> values_;  // [slot entries + what is fetched ahead]
 };
+
+extern template class SlicedRows<double>;
 
 }  // namespace weft::spmv

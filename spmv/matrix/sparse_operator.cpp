@@ -59,23 +59,16 @@ SparseOperator SparseOperator::diagonal_block(const comm_thread::Communicator& a
   return SparseOperator(alone, comm_thread_, team_, std::move(nobody), matrix_);
 }
 
-std::unique_ptr<HaloVector> SparseOperator::collective_make_vector() {
-  auto vector = std::make_unique<HaloVector>(communicator_, halo_plan_, matrix_->thread_rows(),
-                                             team_, communicator_.new_tag());
+std::unique_ptr<HaloVector<double>> SparseOperator::collective_make_vector(int width) {
+  auto vector =
+      std::make_unique<HaloVector<double>>(crew(), halo_plan_, matrix_->thread_rows(), width);
   communicator_.barrier();  // both ends of every pair exist
   return vector;
 }
 
-std::unique_ptr<HaloBlock> SparseOperator::collective_make_block(int width) {
-  auto block = std::make_unique<HaloBlock>(communicator_, halo_plan_, matrix_->thread_rows(), team_,
-                                           width, communicator_.new_tag());
-  communicator_.barrier();  // both ends of every pair exist
-  return block;
-}
-
-void SparseOperator::apply_block(const comm_thread::TeamThread& thread, Mode mode, HaloBlock& x,
-                                 BlockResults results, const OnBlockRows& on_rows,
-                                 perfmodel::PhaseTimer& timer) const {
+void SparseOperator::apply_block(const comm_thread::TeamThread& thread, Mode mode,
+                                 HaloVector<double>& x, BlockResults results,
+                                 const OnBlockRows& on_rows, perfmodel::PhaseTimer& timer) const {
   run_in_mode(
       thread, mode,
       {BlockProduct(*matrix_, x.width(), x.values(), results, on_rows), x, comm_thread_, timer});

@@ -13,7 +13,6 @@
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/modes/linear_operator.h"
 #include "spmv/modes/mode.h"
-#include "spmv/rows/halo_block.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/halo_vector.h"
 
@@ -68,24 +67,22 @@ class SparseOperator final : public LinearOperator {
     return matrix_->matrix().first_row() + static_cast<std::int64_t>(element);
   }
 
-  /// A vector to apply the operator to. Collective. Thread: the main thread, outside the team.
-  std::unique_ptr<HaloVector> collective_make_vector();
+  /// `width` vectors, 1, 2, 4 or 8, to apply the operator to, at once. Collective. Thread: the main
+  /// thread, outside the team.
+  std::unique_ptr<HaloVector<double>> collective_make_vector(int width = 1);
 
   /// `apply`, to the vectors of a matrix. Shape: y: [row_count], 64-byte aligned.
-  void multiply(const comm_thread::TeamThread& thread, Mode mode, HaloVector& x,
+  void multiply(const comm_thread::TeamThread& thread, Mode mode, HaloVector<double>& x,
                 std::span<double> y, perfmodel::PhaseTimer& timer,
                 comm_thread::ExactAccumulator* x_dot_y = nullptr) const {
     apply(thread, mode, x, y.data(), timer, {x_dot_y});
   }
 
-  /// `width` vectors, 2, 4 or 8, to apply the operator to at once. Collective. Thread: as above.
-  std::unique_ptr<HaloBlock> collective_make_block(int width);
-
   /// Y = A·X for the vectors of a block; each has the bits of `apply`. `on_rows` gets the results
   /// of this thread's rows, piece by piece, and `results` say where they are.
   /// Thread: every thread of the team, after it wrote its rows of x. Collective. Throws
   /// comm_thread::MpiError.
-  void apply_block(const comm_thread::TeamThread& thread, Mode mode, HaloBlock& x,
+  void apply_block(const comm_thread::TeamThread& thread, Mode mode, HaloVector<double>& x,
                    BlockResults results, const OnBlockRows& on_rows,
                    perfmodel::PhaseTimer& timer) const;
 

@@ -50,8 +50,8 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
     part.uses_sliced.front() = part.sliced.has_value();
     part.may_be_sliced = format_ == MatrixFormat::automatic &&
-                         end - begin >= SlicedRows::window_rows &&
-                         SlicedRows::pays(matrix_.rows, begin, end);
+                         end - begin >= SlicedRows<double>::window_rows &&
+                         SlicedRows<double>::pays(matrix_.rows, begin, end);
     if (format_ == MatrixFormat::automatic && !part.may_be_sliced)
       part.shifted = ShiftedRows::find(matrix_.rows, begin, end);
     return part;
@@ -168,7 +168,7 @@ void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const dou
   if (row < run.end) multiply_crs(matrix_.rows, row, run.end, x, y);
 }
 
-void SplitMatrix::multiply_sliced(const SlicedRows& sliced, const Run& run, const double* x,
+void SplitMatrix::multiply_sliced(const SlicedRows<double>& sliced, const Run& run, const double* x,
                                   double* y) const {
   for (LocalIndex row = run.begin; row < run.end;) {
     const LocalIndex stored = sliced.next_stored(row, run.end);

@@ -176,7 +176,7 @@ class SplitMatrix final : public LocalRows {
     std::vector<Run> all, interior, boundary;
     std::optional<StencilEncoding> stencil;
     // At most one of these, and only without a stencil.
-    std::optional<SlicedRows> sliced;
+    std::optional<SlicedRows<double>> sliced;
     std::optional<ShiftedRows> shifted;
     bool may_be_sliced = false;  // rows may be multiplied sooner so, which is to be tried
     std::array<bool, form_count> uses_sliced{};  // in the product that is made, or the last one
@@ -210,7 +210,8 @@ class SplitMatrix final : public LocalRows {
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
-  void multiply_sliced(const SlicedRows& sliced, const Run& run, const double* x, double* y) const;
+  void multiply_sliced(const SlicedRows<double>& sliced, const Run& run, const double* x,
+                       double* y) const;
   void multiply_shifted(const ShiftedRows& shifted, const Run& run, const double* x,
                         double* y) const;
 

@@ -50,6 +50,25 @@ class LinearOperator {
   virtual std::size_t element_count() const = 0;
   virtual std::span<const Segment> segments(int thread) const = 0;
 
+  /// Calls work(first element, count) for every segment of a thread.
+  template <class Work>
+  void for_each_segment(int thread, const Work& work) const {
+    for (const Segment& segment : segments(thread)) work(segment.begin, segment.count);
+  }
+  /// Calls work(element) for every element of a thread.
+  template <class Work>
+  void for_each_element(int thread, const Work& work) const {
+    for (const Segment& segment : segments(thread))
+      for (std::size_t i = segment.begin, end = i + static_cast<std::size_t>(segment.count);
+           i < end; ++i)
+        work(i);
+  }
+  /// Calls work(element) for every element of this rank.
+  template <class Work>
+  void for_each_element(const Work& work) const {
+    for (int thread = 0; thread < team().thread_count(); ++thread) for_each_element(thread, work);
+  }
+
   /// The rows of this rank, without communication.
   virtual const LocalRows& local_rows() const = 0;
 

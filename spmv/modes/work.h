@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/placement/compute_team.h"
@@ -21,6 +22,20 @@ class Work {
   /// Thread: every thread of the team, each for its own share.
   virtual void run(RowSet part, const comm_thread::TeamThread& thread,
                    const std::function<void()>& pause) const = 0;
+};
+
+/// The work of a function run(part, thread, pause).
+template <class Run>
+class WorkBy final : public Work {
+ public:
+  explicit WorkBy(Run run) : run_(std::move(run)) {}
+  void run(RowSet part, const comm_thread::TeamThread& thread,
+           const std::function<void()>& pause) const override {
+    run_(part, thread, pause);
+  }
+
+ private:
+  Run run_;
 };
 
 /// Who starts the messages of a halo, and progresses them from then on.

@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -19,7 +18,6 @@
 namespace weft::spmv {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::Communicator;
 
 /// Decision of rank 0.
@@ -57,15 +55,12 @@ Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
 std::vector<GlobalIndex> collective_scatter(const Communicator& communicator,
                                             const RowPartition& partition,
                                             const std::vector<std::int32_t>& new_rows) {
-  std::map<int, Bytes> messages;
+  comm_thread::Lists<std::int32_t> lists;
   for (int rank = 0; rank < partition.rank_count() && !new_rows.empty(); ++rank)
-    messages[rank] = comm_thread::to_bytes(std::vector<std::int32_t>(
-        new_rows.begin() + partition.begin(rank), new_rows.begin() + partition.end(rank)));
-  std::vector<GlobalIndex> own;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const std::int32_t row : comm_thread::from_bytes<std::int32_t>(bytes)) own.push_back(row);
-  return own;
+    lists[rank].assign(new_rows.begin() + partition.begin(rank),
+                       new_rows.begin() + partition.end(rank));
+  const auto own = comm_thread::collective_exchange_joined(communicator, std::move(lists));
+  return {own.begin(), own.end()};
 }
 
 std::int64_t row_length(const DistributedMatrix& matrix, std::size_t row) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -19,7 +18,6 @@
 namespace weft::spmv {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::InputError;
 
 /// Both directions of every entry must have a 32-bit number.
@@ -158,18 +156,15 @@ RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicat
       throw InputError(too_little_memory);
     }
   }
-  std::map<int, Bytes> messages;
-  messages[0] = comm_thread::to_bytes(own_rows(matrix));
-  auto received = comm_thread::collective_sparse_exchange(communicator, std::move(messages));
+  comm_thread::Lists<std::int32_t> lists;
+  lists[0] = own_rows(matrix);
+  auto received = comm_thread::collective_sparse_exchange(communicator, std::move(lists));
   RowGraph graph;
   comm_thread::collective_attempt(communicator, [&] {
     if (!communicator.is_root()) return;
     try {
       std::vector<std::vector<std::int32_t>> parts;
-      for (auto& [rank, bytes] : received) {
-        parts.push_back(comm_thread::from_bytes<std::int32_t>(bytes));
-        bytes = {};
-      }
+      for (auto& [rank, list] : received) parts.push_back(std::move(list));
       graph = build_graph(matrix.partition.row_count(), matrix.global_nonzero_count,
                           [&](const auto& take) { visit_entries(parts, take); });
     } catch (const std::bad_alloc&) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,7 +17,6 @@
 namespace weft::spmv {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::Communicator;
 using comm_thread::TeamThread;
 
@@ -205,7 +203,7 @@ class MovedRows {
     const auto given_count = static_cast<std::size_t>(given_.rows.row_count);
     std::size_t row = 0;
     for (bool has_more = true; has_more;) {
-      std::map<int, std::vector<std::int32_t>> words;
+      comm_thread::Lists<std::int32_t> words;
       std::size_t sent = 0;
       for (bool is_full = false; row < given_count && !is_full; ++row) {
         const int owner = order_.ordered().owner(order_.new_rows()[row]);
@@ -216,11 +214,9 @@ class MovedRows {
         sent += message.size() - before;
         is_full = sent >= words_of_round || message.size() >= most_words;
       }
-      std::map<int, Bytes> messages;
-      for (const auto& [owner, message] : words) messages[owner] = comm_thread::to_bytes(message);
-      for (const auto& [source, bytes] :
-           comm_thread::collective_sparse_exchange(communicator_, std::move(messages)))
-        receive(comm_thread::from_bytes<std::int32_t>(bytes));
+      for (const auto& [source, message] :
+           comm_thread::collective_sparse_exchange(communicator_, std::move(words)))
+        receive(message);
       has_more = communicator_.sum(std::int64_t{row < given_count}) > 0;
     }
   }

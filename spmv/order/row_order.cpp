@@ -1,15 +1,13 @@
 #include "spmv/order/row_order.h"
 
-#include <map>
 #include <utility>
 
-#include "comm_thread/mpi/sparse_exchange.h"
+#include "spmv/rows/ask_owners.h"
 #include "spmv/rows/row_delivery.h"
 
 namespace weft::spmv {
 namespace {
 
-using comm_thread::Bytes;
 using comm_thread::Communicator;
 
 /// values[i] to row rows[i]; returns those of the own rows. Collective.
@@ -50,26 +48,13 @@ std::vector<double> RowOrder::collective_undo(std::span<const double> values) co
 }
 
 std::vector<GlobalIndex> RowOrder::collective_new_columns(const DistributedMatrix& matrix) const {
-  std::map<int, std::vector<GlobalIndex>> wanted_from;  // ascending, as the halo is
-  for (const GlobalIndex column : matrix.halo_columns)
-    wanted_from[given_.owner(column)].push_back(column);
-  std::map<int, Bytes> requests;
-  for (const auto& [rank, columns] : wanted_from) requests[rank] = comm_thread::to_bytes(columns);
-
-  std::map<int, Bytes> answers;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(*communicator_, std::move(requests))) {
-    auto columns = comm_thread::from_bytes<GlobalIndex>(bytes);
-    for (GlobalIndex& column : columns)
-      column = new_rows_[static_cast<std::size_t>(column - matrix.first_row())];
-    answers[rank] = comm_thread::to_bytes(columns);
-  }
   std::vector<GlobalIndex> new_columns = new_rows_;
-  for (const auto& [rank, bytes] :
-       comm_thread::collective_sparse_exchange(*communicator_, std::move(answers))) {
-    const auto columns = comm_thread::from_bytes<GlobalIndex>(bytes);
-    new_columns.insert(new_columns.end(), columns.begin(), columns.end());
-  }
+  collective_ask_owners<GlobalIndex>(
+      *communicator_, given_, matrix.halo_columns,
+      [&](GlobalIndex column, std::vector<GlobalIndex>& answers) {
+        answers.push_back(new_rows_[static_cast<std::size_t>(column - matrix.first_row())]);
+      },
+      [&](GlobalIndex column) { new_columns.push_back(column); });
   return new_columns;
 }
 

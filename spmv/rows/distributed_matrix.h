@@ -11,16 +11,19 @@ namespace weft::spmv {
 /// Rows in compressed row storage. Every row is in ascending order of *global* column.
 ///
 /// `columns` are local: c < row_count is the own row c, c >= row_count is halo entry c - row_count.
-struct CrsMatrix {
+template <class Value>
+struct CrsMatrixOf {
   LocalIndex row_count = 0;
   perfmodel::HugePageBuffer<std::int64_t> row_offsets;  // [row_count + 1]
   perfmodel::HugePageBuffer<LocalIndex> columns;  // [nonzero_count]
-  perfmodel::HugePageBuffer<double> values;  // [nonzero_count]
+  perfmodel::HugePageBuffer<Value> values;  // [nonzero_count]
 
   std::int64_t nonzero_count() const {
     return row_offsets.size() ? row_offsets[row_offsets.size() - 1] : 0;
   }
 };
+
+using CrsMatrix = CrsMatrixOf<double>;
 
 /// The rows of a square matrix that this rank owns, and which columns they need from others.
 ///

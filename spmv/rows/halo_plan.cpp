@@ -9,14 +9,12 @@ namespace weft::spmv {
 HaloPlan collective_build_halo_plan(const comm_thread::Communicator& communicator,
                                     const RowPartition& partition, int rank,
                                     std::span<const GlobalIndex> columns) {
-  std::map<int, std::vector<GlobalIndex>> wanted_from;
+  comm_thread::Lists<GlobalIndex> wanted_from;
   for (const GlobalIndex column : columns) wanted_from[partition.owner(column)].push_back(column);
 
-  std::map<int, comm_thread::Bytes> requests;
   std::map<int, comm_thread::HaloNeighbour> neighbours;
   std::int64_t received = 0;
   for (const auto& [owner, wanted] : wanted_from) {
-    requests[owner] = comm_thread::to_bytes(wanted);
     neighbours[owner].receive_begin = received;
     neighbours[owner].receive_count = std::ssize(wanted);
     received += std::ssize(wanted);
@@ -24,18 +22,14 @@ HaloPlan collective_build_halo_plan(const comm_thread::Communicator& communicato
 
   HaloPlan plan;
   plan.halo_count = received;
-  for (const auto& [asker, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(requests))) {
-    const auto wanted = comm_thread::from_bytes<GlobalIndex>(bytes);
+  for (const auto& [asker, wanted] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(wanted_from))) {
     neighbours[asker].send_begin = std::ssize(plan.send_list);
     neighbours[asker].send_count = std::ssize(wanted);
     for (const GlobalIndex column : wanted)
       plan.send_list.push_back(static_cast<LocalIndex>(column - partition.begin(rank)));
   }
-  for (auto& [other, neighbour] : neighbours) {
-    neighbour.rank = other;
-    plan.neighbours.push_back(neighbour);
-  }
+  plan.neighbours = comm_thread::in_order(neighbours);
   return plan;
 }
 

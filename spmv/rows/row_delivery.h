@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,7 +23,7 @@ void collective_deliver(const comm_thread::Communicator& communicator,
     GlobalIndex row;
     Value value;
   };
-  std::map<int, std::vector<Parcel>> parcels;
+  comm_thread::Lists<Parcel> parcels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int owner = partition.owner(rows[i]);
     if (owner == communicator.rank())
@@ -32,11 +31,9 @@ void collective_deliver(const comm_thread::Communicator& communicator,
     else
       parcels[owner].push_back({rows[i], values[i]});
   }
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [owner, list] : parcels) messages[owner] = comm_thread::to_bytes(list);
-  for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-    for (const auto& parcel : comm_thread::from_bytes<Parcel>(bytes)) put(parcel.row, parcel.value);
+  for (const auto& [source, list] :
+       comm_thread::collective_sparse_exchange(communicator, std::move(parcels)))
+    for (const Parcel& parcel : list) put(parcel.row, parcel.value);
 }
 
 }  // namespace weft::spmv

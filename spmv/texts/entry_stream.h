@@ -7,7 +7,6 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "comm_thread/mpi/sparse_exchange.h"
 #include "comm_thread/placement/compute_team.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_header.h"
@@ -82,8 +81,8 @@ void collective_deal(const comm_thread::Communicator& communicator, const RowPar
     state[senders] = !router.is_empty();
     communicator.sum(state);
     if (state[senders] > 0)
-      for (const auto& [rank, bytes] : router.collective_exchange())
-        for (const MatrixEntry& entry : comm_thread::from_bytes<MatrixEntry>(bytes)) take(entry);
+      for (const auto& [rank, list] : router.collective_exchange())
+        for (const MatrixEntry& entry : list) take(entry);
     has_more = state[more] > 0;
   }
 }

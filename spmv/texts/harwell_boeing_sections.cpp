@@ -7,6 +7,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/files/text_source.h"
@@ -126,13 +127,15 @@ Remarks HarwellBoeingSections::remarks(const std::string& path) const {
   compare("row indices", header.lines.indices, indices);
   compare("values", header.lines.values, values);
   if (header.right_hand_side_count == 1 && right_hand_sides.count > 0)
-    remarks.push_back(path + ": holds a right-hand side, too, which --rhs " + path + " reads");
+    remarks.push_back(path + ": holds a right-hand side, too, which " +
+                      comm_thread::option_name("rhs", path) + " reads");
   else if (header.right_hand_side_count > 0)
     remarks.push_back(path + ": holds " + std::to_string(header.right_hand_side_count) +
                       " right-hand sides, which were not read");
   if (unread_lines > 0 && header.right_hand_side_count == 0)
     remarks.push_back(path + ": " + std::to_string(unread_lines) +
                       " lines behind the last number were not read");
+  remark_on_bytes_behind(path, "compressed data", unread_bytes, remarks);
   return remarks;
 }
 
@@ -147,13 +150,14 @@ HarwellBoeingSections collective_find_sections(const Communicator& communicator,
       head = first_lines(source);
       file = sections_of(read_header(path, head));
       mark_lines(path, source, file);
+      file.unread_bytes = source.bytes_behind();
     } catch (const TextFault& fault) {
       throw InputError(path + ": " + fault.what());
     }
   });
   communicator.broadcast(head, 0);
   if (!communicator.is_root()) file = sections_of(read_header(path, head));
-  std::vector<std::int64_t> numbers{file.unread_lines};
+  std::vector<std::int64_t> numbers{file.unread_lines, file.unread_bytes};
   for (NumberSection* const section : all_of(file)) {
     const std::int64_t per_mark = NumberSection::lines_per_mark;
     const std::int64_t lines = section->count > 0 ? section->line_count() : 0;
@@ -162,6 +166,7 @@ HarwellBoeingSections collective_find_sections(const Communicator& communicator,
   }
   communicator.broadcast(numbers, 0);
   file.unread_lines = numbers[0];
+  file.unread_bytes = numbers[1];
   return file;
 }
 

@@ -18,6 +18,7 @@ struct HarwellBoeingSections {
   NumberSection values;  // none of a pattern; two of a complex number
   NumberSection right_hand_sides;
   std::int64_t unread_lines = 0;  // behind them that are not blank
+  std::int64_t unread_bytes = 0;  // behind the compressed text
 
   /// What whoever reads the matrix has to know. `path`: of the file.
   Remarks remarks(const std::string& path) const;

@@ -1,6 +1,7 @@
 // Wrong input is an InputError or a TextFault, nothing else: no crash, and no allocation that the
 // size of the input does not justify (-malloc_limit_mb). The first byte of an input chooses the
-// reader; with WEFT_FUZZ_READER=LETTER all go to one.
+// reader; with WEFT_FUZZ_READER=LETTER all go to one, and with fLETTER all are whole files of that
+// format.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -235,8 +236,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   static const char* const only = std::getenv("WEFT_FUZZ_READER");
   const unsigned char reader = only && *only ? static_cast<unsigned char>(*only) : data[0];
+  std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (only && *only && only[1] && !bytes.empty()) bytes.front() = only[1];
   try {
-    read(reader, std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+    read(reader, bytes);
   } catch (const weft::comm_thread::InputError&) {
     return 0;
   } catch (const weft::spmv::TextFault&) {

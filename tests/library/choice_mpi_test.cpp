@@ -149,8 +149,8 @@ TEST_CASE("a matrix that is not symmetric is refused by cg, unless forced, and t
   const GridRows rows(job, 20, convection);
   const Matrix a = Matrix::from_rows(job, rows.rows());
   CHECK(fault_of(a, {}) ==
-        "--method cg needs a symmetric matrix: found -0.5 at row 1, column 2 and -2 at row 2, "
-        "column 1; expected --method gmres or bicgstab, or --force to run nevertheless");
+        "method=cg needs a symmetric matrix: found -0.5 at row 1, column 2 and -2 at row 2, "
+        "column 1; expected method=gmres or bicgstab, or force to run nevertheless");
   CHECK(fault_of(a, {{"force", "true"}}) == "nothing");
   CHECK(fault_of(a, {{"method", "gmres"}}) == "nothing");
   Solver solver(a, {{"method", "auto"}, {"preconditioner", "jacobi"}});
@@ -319,12 +319,53 @@ TEST_CASE("a named method says that its residual tells nothing of most rows") {
     CHECK(system.error(x) < 1e-5);
   }
   CHECK(fault_of(a, {{"method", "cg"}, {"scale", "rows"}, {"reuse-preconditioner", "1"}})
-            .find("--scale rows") != std::string::npos);
+            .find("scale=rows") != std::string::npos);
   // One factorization solves for all rows, scaled or not.
   const Report direct = Solver(a, {{"method", "auto"}, {"scale", "none"}}).solve(system.b, x);
   CHECK(direct.converged());
   CHECK(direct.explanation.empty());
   CHECK(direct.scaled_residual.value_or(1) < 1e-8);
+}
+
+/// Rows of a convection, each of another scale from 2^-30 to 2^30.
+double many_scales(std::int64_t i, std::int64_t j) {
+  return std::ldexp(convection(i, j), static_cast<int>(i * 37 % 61) - 30);
+}
+
+TEST_CASE("where rows of an unsymmetric matrix have many scales, x is right in each") {
+  const Job job = make_job();
+  const GridRows rows(job, side, many_scales);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  std::vector<double> b(rows.offsets.size() - 1);
+  for (std::size_t k = 0; k < b.size(); ++k)
+    for (auto n = rows.offsets[k]; n < rows.offsets[k + 1]; ++n)
+      b[k] += rows.values[static_cast<std::size_t>(n)];
+  std::vector<double> x(b.size());
+  for (const char* const method : {"auto", "gmres", "bicgstab"}) {
+    INFO(method);
+    Options options{{"method", method}, {"scale", "rows"}};
+    if (std::string(method) != "auto") options.set("preconditioner", "none");
+    CHECK(Solver(a, options).solve(b, x).converged());
+    double error = 0;
+    for (const double value : x) error = std::max(error, std::abs(value - 1));
+    CHECK(error < 1e-6);
+  }
+}
+
+TEST_CASE("a named method has converged where each row has, and the rest is rounding") {
+  const Job job = make_job();
+  const auto layered = [](std::int64_t i, std::int64_t j) {
+    return std::ldexp(convection(i, j), static_cast<int>(i * 4 / (side * side)) * 10);
+  };
+  const GridRows rows(job, side, layered);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  std::vector<double> x(rows.offsets.size() - 1);
+  const std::vector<double> b(x.size(), 1.0);
+  const Report report = Solver(a, {{"method", "gmres"}, {"preconditioner", "ilu0"}}).solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.explanation.find("the residual is rounding") != std::string::npos);
+  CHECK(report.relative_residual > 1e-8);
+  CHECK(report.scaled_residual.value_or(1) < 1.1e-8);
 }
 
 /// Neighbours in layers of ten rows of points that conduct well and badly in turn.
@@ -441,6 +482,28 @@ TEST_CASE("auto gives up multigrid where it falls behind its forecast") {
   CHECK(report.preconditioner == "amg");
   REQUIRE(report.decisions.size() == 3);
   CHECK(report.decisions[1].find("than were forecast") != std::string::npos);
+}
+
+TEST_CASE("pipelined methods take the iterations of others, whatever the preconditioner") {
+  const Job job = make_job();
+  const auto iterations = [&](const Matrix& a, const char* method, const char* preconditioner) {
+    INFO(method << " with " << preconditioner);
+    const std::vector<double> b = a.right_hand_side("random:1");
+    std::vector<double> x(b.size());
+    const Report report =
+        Solver(a, {{"method", method}, {"preconditioner", preconditioner}, {"tolerance", "1e-9"}})
+            .solve(b, x);
+    CHECK(report.converged());
+    CHECK(report.restarts == 0);
+    return report.iterations;
+  };
+  const Matrix a = Matrix::generate(job, "poisson3d:16");
+  for (const char* const preconditioner : {"amg", "multigrid"}) {
+    const std::int64_t of_cg = iterations(a, "cg", preconditioner);
+    CHECK(iterations(a, "cg-pipelined", preconditioner) <= of_cg + 1);
+    CHECK(iterations(a, "cg-pipelined-pr", preconditioner) <= of_cg + 1);
+  }
+  CHECK(iterations(a, "bicgstab-pipelined", "amg") <= iterations(a, "bicgstab", "amg") + 1);
 }
 
 TEST_CASE("where no method can help, the first is the only one") {

@@ -128,8 +128,8 @@ TEST_CASE("half of a symmetric matrix is solved only where the caller says what 
   const Matrix unsaid = Matrix::from_rows(job, given.rows());
   const std::string fault =
       "matrix: found entries " + std::string(has_upper ? "above" : "below") +
-      " the diagonal only; expected both triangles, or a word: --triangle mirrored for half of a "
-      "symmetric matrix, --triangle as-is for a triangular one";
+      " the diagonal only; expected both triangles, or a word: triangle=mirrored for half of a "
+      "symmetric matrix, triangle=as-is for a triangular one";
   for (const char* const method : {"auto", "cg", "gmres"})
     CHECK_THROWS_WITH(Solver(unsaid, {{"method", method}}), fault);
   CHECK(unsaid.remarks() == std::vector<std::string>{fault});
@@ -224,6 +224,56 @@ TEST_CASE("what is decided about a vector from a file is remarked once") {
     CHECK(a.remarks() ==
           std::vector{path + ": all imaginary parts are 0; the numbers are taken as real"});
   }
+}
+
+TEST_CASE("entries as text count from where base says, in C++ and in C") {
+  const Job job = make_job();
+  const auto world = comm_thread::Communicator::collective_world();
+  const SharedFolder folder(world);
+  const std::string path = folder.file("a.txt");
+  if (world.is_root()) std::ofstream(path) << "1 1 4\n1 3 -1\n3 1 -1\n2 2 4\n3 3 4\n";
+  world.barrier();
+  const auto said = [&](const std::string& rows) {
+    return std::vector{path + ": a matrix of " + rows};
+  };
+  CHECK(Matrix::from_file(job, path).remarks() == said("3 rows counted from 1"));
+  CHECK(Matrix::from_file(job, path, {{"base", "1"}}).remarks() == said("3 rows counted from 1"));
+  const Matrix from_0 = Matrix::from_file(job, path, {{"base", "0"}});
+  CHECK(from_0.row_count() == 4);
+  CHECK(from_0.remarks() == said("4 rows counted from 0"));
+  CHECK_THROWS_WITH(Matrix::from_file(job, path, {{"base", "2"}}),
+                    Catch::Contains("option base: found '2'; expected 0, 1"));
+  CHECK_THROWS_WITH(Matrix::generate(job, "poisson2d:4", {{"base", "0"}}), Catch::Contains("base"));
+  const TridiagonalRows rows(row_count, job.rank(), job.size());
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  CHECK_THROWS_WITH(Matrix::from_rows(job, rows.rows(), {{"base", "0"}}),
+                    Catch::Contains("expected a matrix from a file"));
+  CHECK_THROWS_WITH(Solver(a, {{"base", "0"}}), Catch::Contains("expected it with the matrix"));
+
+  const weft_job_options job_options{.threads = thread_count(),
+                                     .pinning = WEFT_KEEP,
+                                     .strict_placement = 0,
+                                     .on_stall = nullptr,
+                                     .user = nullptr,
+                                     .stall_seconds = 0,
+                                     .allow_singletons = 0,
+                                     .pin_beyond_mask = 0};
+  weft_job* c_job = nullptr;
+  CHECK(weft_job_create(MPI_COMM_WORLD, &job_options, &c_job) == WEFT_OK);
+  for (const char* const word : {"--base 0", "--base 1", "--base 2"}) {
+    weft_matrix* c_matrix = nullptr;
+    const int code = weft_matrix_from_file(c_job, path.c_str(), word, &c_matrix);
+    if (word[7] == '2') {
+      CHECK(code == WEFT_ERROR_BAD_INPUT);
+      CHECK_THAT(weft_error_message(), Catch::Contains("base"));
+      continue;
+    }
+    CHECK(code == WEFT_OK);
+    CHECK_THAT(weft_matrix_remarks(c_matrix),
+               Catch::Contains(word[7] == '0' ? "4 rows counted from 0" : "3 rows counted from 1"));
+    weft_matrix_destroy(c_matrix);
+  }
+  weft_job_destroy(c_job);
 }
 
 TEST_CASE("values that come later say whether the matrix is half of one") {

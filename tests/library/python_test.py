@@ -29,6 +29,28 @@ def right_hand_side():
 
 
 class Solve(unittest.TestCase):
+    def test_vectors_may_be_arrays(self):
+        grid = sp.diags([-1, 2.5, -1], [-1, 0, 1], shape=(400, 400))
+        A = sp.csr_matrix(sp.kron(grid, sp.identity(2)))
+        b = np.ones(800)
+        places = np.stack([np.arange(400.0), np.arange(400.0) ** 2 % 7], axis=1)
+        for vectors in ({"near_null": np.ones(800)}, {"coordinates": places},
+                        {"near_null": np.stack([np.ones(800), np.arange(800) % 2.0], axis=1),
+                         "block_size": 2}, {"coordinates": np.repeat(places, 2, axis=0)}):
+            x, report = weft.solve(A, b, method="cg", preconditioner="amg", **vectors)
+            self.assertTrue(report.converged)
+            self.assertLess(np.linalg.norm(A @ x - b), 1e-6)
+        singular = sp.csr_matrix(sp.diags([-np.ones(99), np.r_[1, np.full(98, 2), 1], -np.ones(99)],
+                                          [-1, 0, 1]))
+        b = singular @ np.arange(100.0)
+        report = weft.solve(singular, b, method="cg", null_space=np.ones(100))[1]
+        self.assertEqual(report.null_space, "an array")
+        self.assertTrue(report.converged)
+        with self.assertRaisesRegex(weft.InputError, "near_null: found the shape"):
+            weft.solve(A, np.ones(800), preconditioner="amg", near_null=np.ones(7))
+        with self.assertRaisesRegex(weft.InputError, "beside a function"):
+            weft.solve(A, np.ones(800), preconditioner=lambda r: r, null_space=np.ones(800))
+
     def test_one_rank_may_have_all_rows(self):
         A, b = matrix(), right_hand_side()
         mine = slice(0, ROWS if weft.job().rank == 0 else 0)
@@ -179,6 +201,42 @@ class Solve(unittest.TestCase):
             solver.solve(b, bad)
         with self.assertRaisesRegex(weft.InputError, r"b: found inf at index \[7, 1\]"):
             solver.solve(np.stack([b, bad], axis=1))
+
+    def test_a_number_that_is_not_finite_has_the_same_index_on_any_number_of_ranks(self):
+        job, A, b = weft.job(), matrix(), right_hand_side()
+        begin, end = (ROWS * rank // job.size for rank in (job.rank, job.rank + 1))
+        a = weft.Matrix(A[begin:end])
+        solver = weft.Solver(a, method="cg")
+        bad = b.copy()
+        bad[ROWS - 3] = np.nan
+        with self.assertRaisesRegex(weft.InputError, f"b: found nan at index {ROWS - 3};"):
+            solver.solve(bad[begin:end])
+        with self.assertRaisesRegex(weft.InputError, rf"b: found nan at index \[{ROWS - 3}, 1\]"):
+            solver.solve(np.stack([b, bad], axis=1)[begin:end])
+        data = A.data.copy()
+        data[-5] = np.inf
+        first, last = A.indptr[begin], A.indptr[end]
+        with self.assertRaisesRegex(weft.InputError, f"values: found inf at index {A.nnz - 5};"):
+            a.update_values(data[first:last])
+
+    def test_entries_as_text_count_from_where_base_says(self):
+        job = weft.job()
+        path = os.path.join(os.environ.get("TEST_TMPDIR", "/tmp"), f"base{os.getppid()}.txt")
+        if job.rank == 0:
+            with open(path, "w") as file:
+                file.write("".join(f"{i} {i} 4\n{i} {i % 9 + 1} -1\n" for i in range(1, 10)))
+        job._job.extremes(True)  # until it is written
+        found = [weft.Matrix.from_file(path, **options) for options in ({}, {"base": 1}, {"base": 0})]
+        self.assertEqual([a.shape[0] for a in found], [9, 9, 10])
+        self.assertIn("10 rows counted from 0", found[2].remarks[0])
+        self.assertEqual(found[0].remarks, found[1].remarks)
+        with self.assertRaisesRegex(weft.InputError, "base"):
+            weft.Matrix.from_file(path, base=2)
+        with self.assertRaisesRegex(weft.InputError, "expected a matrix from a file"):
+            weft.Matrix(matrix(), base=1)
+        job._job.extremes(True)
+        if job.rank == 0:
+            os.remove(path)
 
     def test_new_values_follow_the_order_that_was_given(self):
         A, x = matrix().tocsc(), right_hand_side()

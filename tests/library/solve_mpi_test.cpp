@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,21 @@ TEST_CASE("all methods solve, from options as a text") {
     CHECK(solved.report.converged());
     CHECK(solved.report.relative_residual < 1.1e-10);
   }
+}
+
+TEST_CASE("the JSON of a report has the shapes of weft solve --json") {
+  const Job job = make_job();
+  const Matrix a = Matrix::generate(job, "poisson3d:12");
+  const auto solved = collective_solve(
+      job, a, Options::parse("--preconditioner amg:degree=2 --history 1 --tolerance 1e-6"));
+  const std::string json = solved.report.json();
+  INFO(json);
+  CHECK(json.find("\"preconditioner\":\"amg\"") != std::string::npos);
+  CHECK(json.find("\"phases\":{") != std::string::npos);
+  CHECK(json.find("\"local_part\":{\"min\":") != std::string::npos);
+  CHECK(json.find("\"history\":[[1,null,") != std::string::npos);
+  CHECK(json.find("\"status\":\"converged\"") != std::string::npos);
+  CHECK(json.starts_with("{\"weft\":\""));
 }
 
 TEST_CASE("a report says what products took in the forms of storage that they tried") {
@@ -241,6 +257,117 @@ TEST_CASE("a preconditioner of the caller does what the same of weft does") {
   }
 }
 
+/// The rows of `rows` as those of nodes with `block` rows each: a matrix for each of them.
+struct NodeSystem {
+  NodeSystem(const Job& job, std::int64_t nodes, int block) {
+    const TridiagonalRows of_nodes(nodes, job.rank(), job.size());
+    first_row = of_nodes.first_row * block;
+    offsets.push_back(0);
+    for (std::size_t node = 0; node < of_nodes.count(); ++node)
+      for (int r = 0; r < block; ++r) {
+        for (auto k = static_cast<std::size_t>(of_nodes.offsets[node]);
+             k < static_cast<std::size_t>(of_nodes.offsets[node + 1]); ++k) {
+          columns.push_back(of_nodes.columns[k] * block + r);
+          values.push_back(of_nodes.values[k]);
+        }
+        offsets.push_back(static_cast<std::int64_t>(columns.size()));
+      }
+  }
+  Rows rows() const { return {first_row, offsets, columns, values}; }
+
+  std::int64_t first_row = 0;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+};
+
+/// An array of `columns` numbers for each of `count` rows from `first` on.
+std::vector<double> table_of(std::int64_t first, std::int64_t count, int columns) {
+  std::vector<double> values;
+  for (std::int64_t row = first; row < first + count; ++row)
+    for (int c = 0; c < columns; ++c)
+      values.push_back(c == 0 ? 1.0 : static_cast<double>((row * (c + 2)) % 17));
+  return values;
+}
+
+void write_table(const Job& job, const std::string& path, std::int64_t count, int columns) {
+  if (job.rank() == 0) {
+    std::ofstream file(path);
+    file << "%%MatrixMarket matrix array real general\n" << count << ' ' << columns << '\n';
+    const std::vector<double> values = table_of(0, count, columns);
+    for (int c = 0; c < columns; ++c)
+      for (std::int64_t row = 0; row < count; ++row)
+        file << values[static_cast<std::size_t>(row * columns + c)] << '\n';
+  }
+  MPI_Barrier(job.communicator());
+}
+
+TEST_CASE("vectors in arrays give the bits that files give") {
+  const Job job = make_job();
+  constexpr int block = 2;
+  constexpr std::int64_t nodes = 2500;
+  const NodeSystem system(job, nodes, block);
+  const Matrix a = Matrix::from_rows(job, system.rows());
+  const std::int64_t count = a.local_row_count();
+  const std::vector<double> b = a.right_hand_side("random:3");
+  const auto hash_of = [&](Solver&& solver) {
+    std::vector<double> x(b.size());
+    CHECK(solver.solve(b, x).converged());
+    return collective_hash(job, a, x);
+  };
+  const Options amg{{"preconditioner", "amg"}, {"block-size", "2"}};
+  Options from_file = amg;
+  write_table(job, "near_null_of_solve_test.mtx", nodes * block, 3);
+  from_file.set("near-null", "near_null_of_solve_test.mtx");
+  const std::vector<double> near_null = table_of(system.first_row, count, 3);
+  CHECK(hash_of(Solver(a, from_file)) ==
+        hash_of(Solver(a, amg, SolverVectors{.near_null = near_null, .near_null_count = 3})));
+
+  Options with_places{{"preconditioner", "amg"}};
+  write_table(job, "coordinates_of_solve_test.mtx", nodes, 2);
+  with_places.set("coordinates", "coordinates_of_solve_test.mtx");
+  std::vector<double> coordinates;
+  for (std::int64_t row = 0; row < count; ++row)
+    for (const double value : table_of((system.first_row + row) / block, 1, 2))
+      coordinates.push_back(value);
+  CHECK(hash_of(Solver(a, with_places)) ==
+        hash_of(Solver(a, {{"preconditioner", "amg"}},
+                       SolverVectors{.coordinates = coordinates, .dimensions = 2})));
+
+  CHECK_THROWS_WITH(Solver(a, {}, SolverVectors{.near_null = near_null, .near_null_count = 3}),
+                    Catch::Contains("near-null: found with preconditioner=none; expected amg"));
+  CHECK_THROWS_WITH(Solver(a, amg, SolverVectors{.near_null = b, .near_null_count = 3}),
+                    Catch::Contains("values; expected"));
+}
+
+TEST_CASE("a null space in an array is that of the word") {
+  const Job job = make_job();
+  TridiagonalRows rows(1000, job.rank(), job.size());
+  for (std::size_t row = 0; row < rows.count(); ++row) {
+    double sum = 0;
+    std::size_t diagonal = 0;
+    for (auto k = static_cast<std::size_t>(rows.offsets[row]);
+         k < static_cast<std::size_t>(rows.offsets[row + 1]); ++k) {
+      if (rows.columns[k] == rows.first_row + static_cast<std::int64_t>(row))
+        diagonal = k;
+      else
+        sum += rows.values[k];
+    }
+    rows.values[diagonal] = -sum;
+  }
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  const std::vector<double> b = a.right_hand_side("x-random:3");
+  const std::vector<double> ones(b.size(), 1.0);
+  std::vector<double> x(b.size());
+  Solver by_word(a, {{"null-space", "constant"}});
+  const Report expected = by_word.solve(b, x);
+  Solver by_array(a, {}, SolverVectors{.null_space = ones});
+  const Report report = by_array.solve(b, x);
+  CHECK(report.converged());
+  CHECK(report.iterations == expected.iterations);
+  CHECK(report.null_space == "an array");
+}
+
 TEST_CASE("options that contradict each other, or the matrix, are errors") {
   const Job job = make_job();
   const Matrix a = Matrix::generate(job, "poisson2d:10");
@@ -256,7 +383,7 @@ TEST_CASE("options that contradict each other, or the matrix, are errors") {
   CHECK(fault_of({{"tolerence", "1"}}).find("unknown name") != std::string::npos);
   CHECK(fault_of({{"method", "multigrid"}}) == "nothing");
   CHECK(fault_of({{"method", "multigrid"}, {"multigrid", "start=full"}})
-            .find("expected --operator stencil") != std::string::npos);
+            .find("expected operator=stencil") != std::string::npos);
   CHECK(fault_of({{"preconditioner", "schwarz:kind=restricted"}}).find("gmres or fcg") !=
         std::string::npos);
   std::vector<double> x(static_cast<std::size_t>(a.local_row_count()));

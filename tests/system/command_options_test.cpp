@@ -80,10 +80,10 @@ TEST_CASE("a value that is wrong in a file of options is named with its line") {
                                         "tolerance = \"low\"\n"
                                         "force = true\n");
   check_fault({"solve", "--config", file},
-              "weft: " + file + ":6: --tolerance: found 'low'; expected a number above 0\n");
+              "weft: " + file + ":6: --tolerance: found 'low'; expected a number, 0 or more\n");
   // Those of the command line stand for themselves.
   check_fault({"solve", "--tolerance", "high", "--config", file},
-              "weft: --tolerance: found 'high'; expected a number above 0\n");
+              "weft: --tolerance: found 'high'; expected a number, 0 or more\n");
   check_fault({"solve", "--tolerance", "1e-3", "--method", "gmres", "--config", file},
               "weft: " + file + ":7: --force: found with a method for any matrix");
   check_fault({"solve", "poisson3d:5", "--config",
@@ -230,7 +230,7 @@ TEST_CASE("a value that an option does not take is shown with those that it take
     arguments.insert(arguments.end(), words.begin(), words.end());
     check_fault(arguments, "weft: " + fault + "\n");
   };
-  check_value({"--threads", "x"}, "--threads: found 'x'; expected 0 to 65536");
+  check_value({"--threads", "x"}, "--threads: found 'x'; expected a whole number from 0 to 65536");
   check_value({"--cycle", "Z"}, "--cycle: found the cycle 'Z'; expected V, W or auto");
   check_value({"--tolerance", "1e-3", "--tolerance", "1e-4"},
               "--tolerance: found 2 values; expected one");

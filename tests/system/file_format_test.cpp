@@ -142,6 +142,13 @@ TEST_CASE(
   const auto left = run_weft(2, {"convert", longer, folder.path("c.mtx")});
   CHECK(left.exit_code == 0);
   CHECK_THAT(left.errors, Catch::Contains("4 bytes behind the last number were not read"));
+  const std::string more =
+      folder.write("more.npz", read_file(folder.path("members.npz")) + "junk!");
+  const auto rest = run_weft(2, {"convert", more, folder.path("c.mtx")});
+  CHECK(rest.exit_code == 0);
+  CHECK_THAT(rest.errors, Catch::Contains("holds mass.npy, notes.npy, too, which were not read") &&
+                              Catch::Contains("5 bytes behind the archive were not read"));
+  CHECK(run_weft(2, {"convert", folder.path("plain.npz"), folder.path("c.mtx")}).errors == "");
 }
 
 TEST_CASE("a system of Harwell-Boeing, parts of hypre and entries from 0 are solved") {

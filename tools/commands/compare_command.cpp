@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/options/matrix_settings.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
@@ -33,7 +34,7 @@ namespace {
 using perfmodel::Phase;
 using spmv::Mode;
 
-struct CompareOptions : SystemOptions {
+struct CompareOptions : SystemOptions, library::MatrixSettings {
   std::vector<std::string> problems;
   std::vector<std::string> modes = spmv::mode_names();
   std::string operator_kind = "matrix";
@@ -188,11 +189,10 @@ void add_compare_command(CLI::App& program, const comm_thread::MpiSession& sessi
       ->type_name("PROBLEM...");
   add_choices(command, "--modes", options->modes, spmv::mode_names(), "modes, separated by commas");
   add_operator_option(command, options->operator_kind);
-  command.add_option("--repetitions", options->repetitions, "timed products per mode")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  add_format_option(command, *options);
-  add_entry_options(command, *options);
+  add_count(command, "--repetitions", options->repetitions, 1, 1000000, "timed products per mode");
+  show_in_help(command, library::OptionGroup::problem, {"problems"});
+  show_in_help(command, library::OptionGroup::run, {"--modes", "--repetitions"});
+  bind_options(command, *options, library::matrix_options(), {"format", "triangle", "base"});
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

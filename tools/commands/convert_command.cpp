@@ -7,15 +7,16 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "library/settings/solve_settings.h"
+#include "library/options/matrix_settings.h"
+#include "library/options/solve_settings.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
-#include "tools/job/option_effects.h"
 #include "tools/job/printed_remarks.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
@@ -24,7 +25,7 @@
 namespace weft::tools {
 namespace {
 
-struct ConvertOptions : SystemOptions {
+struct ConvertOptions : SystemOptions, library::MatrixSettings {
   std::string from;
   std::string to;
   std::string grid;  // of a vector, for .vti and .pvti
@@ -101,7 +102,7 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
                   "points of the grid whose values the vector has, x fastest; for .vti, .pvti")
       ->check([](const std::string& text) { return fault_of([&] { library::parse_grid(text); }); })
       ->type_name("NXxNYxNZ");
-  add_entry_options(command, *options);
+  bind_options(command, *options, library::matrix_options(), {"triangle", "base"});
   add_job_options(command, *options);
   command.footer(
       "Formats: Matrix Market (.mtx, .mtx.gz), PETSc's binary one (.petsc, .bin),\n"

@@ -6,16 +6,17 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/options/matrix_settings.h"
 #include "spmv/formats/matrix_file.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/ordered_matrix.h"
+#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 namespace {
 
-struct GenerateOptions : SystemOptions {
+struct GenerateOptions : SystemOptions, library::MatrixSettings {
   std::string path;
 };
 
@@ -56,7 +57,9 @@ void add_generate_command(CLI::App& program, const comm_thread::MpiSession& sess
                           int& exit_code) {
   const auto options = std::make_shared<GenerateOptions>();
   CLI::App& command = *program.add_subcommand("generate", "write a matrix to a file");
-  add_problem_options(command, *options);
+  add_problem_option(command, *options).required();
+  bind_options(command, *options, library::matrix_options(),
+               {"partition", "order", "triangle", "base"});
   command
       .add_option(
           "file", options->path,

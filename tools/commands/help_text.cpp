@@ -7,63 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "tools/job/option_binding.h"
+
 namespace weft::tools {
 namespace {
 
-enum class HelpGroup { problem, method, run, output };
-
-constexpr std::array group_names{"Problem", "Method", "Run", "Output"};
-
-/// An option that `--help` shows, in this order.
-struct HelpLine {
-  HelpGroup group;
-  std::string_view option;
-  std::string_view text;
-};
-
-constexpr std::array help_lines{
-    HelpLine{HelpGroup::problem, "problem",
-             "poisson3d:N, elasticity3d:N, ..., or a file .mtx, .petsc, .npz, .h5, .txt, ..."},
-    HelpLine{HelpGroup::problem, "--grid", "the points of a grid, whose rows the matrix has"},
-    HelpLine{HelpGroup::problem, "--subdomains", "subdomains in each direction"},
-    HelpLine{HelpGroup::problem, "--points", "points of a subdomain in each direction"},
-    HelpLine{HelpGroup::problem, "--overlap", "layers of points that subdomains share"},
-    HelpLine{HelpGroup::problem, "--rhs", "right-hand side: ones, random:SEED, ... or a file"},
-    HelpLine{HelpGroup::problem, "--initial", "x to begin with; default: 0"},
-    HelpLine{HelpGroup::problem, "--triangle",
-             "a file with one triangle is half of a symmetric matrix, or is triangular"},
-    HelpLine{HelpGroup::problem, "--order", "order of the rows"},
-    HelpLine{HelpGroup::problem, "--coordinates",
-             "coordinates of the nodes, for elasticity with amg"},
-    HelpLine{HelpGroup::method, "--method",
-             "auto, cg, cg-pipelined, minres, gmres, bicgstab, multigrid, ..."},
-    HelpLine{HelpGroup::method, "--preconditioner", "what helps the method; auto chooses one"},
-    HelpLine{HelpGroup::method, "--operator", "a stored matrix, or a stencil"},
-    HelpLine{HelpGroup::method, "--variant", "kind of the sweeps"},
-    HelpLine{HelpGroup::method, "--inner", "solver of the rows of a rank, instead of one sweep"},
-    HelpLine{HelpGroup::method, "--alpha", "weight in the condition between subdomains"},
-    HelpLine{HelpGroup::method, "--coarse", "a second level between all subdomains"},
-    HelpLine{HelpGroup::method, "--detector", "how the end of asynchronous sweeps is found"},
-    HelpLine{HelpGroup::method, "--tolerance", "ends where ||b - A x|| is below this times ||b||"},
-    HelpLine{HelpGroup::method, "--max-iterations", "ends after this many iterations"},
-    HelpLine{HelpGroup::method, "--max-seconds", "ends after this time"},
-    HelpLine{HelpGroup::run, "--threads", "compute threads of a rank; 0: one for each core"},
-    HelpLine{HelpGroup::run, "--mode", "how halos are exchanged; results have the same bits"},
-    HelpLine{HelpGroup::run, "--transport", "how halos travel"},
-    HelpLine{HelpGroup::run, "--partition", "what ranks get equal shares of"},
-    HelpLine{HelpGroup::run, "--format", "storage of the matrix"},
-    HelpLine{HelpGroup::run, "--kernels", "only kernels whose names begin so"},
-    HelpLine{HelpGroup::run, "--repetitions", "timed runs"},
-    HelpLine{HelpGroup::run, "--require", "fails where a kernel is below this part of its model"},
-    HelpLine{HelpGroup::run, "--checkpoint", "keeps the state of the solve in a file"},
-    HelpLine{HelpGroup::run, "--restart-from", "continues from such a file"},
-    HelpLine{HelpGroup::run, "--inject", "disturbs the run: slow ranks, late messages"},
-    HelpLine{HelpGroup::run, "--dry-run", "only forecasts the memory"},
-    HelpLine{HelpGroup::output, "--solution", "writes x: .mtx, .npy, .petsc, .h5, .vti"},
-    HelpLine{HelpGroup::output, "--json", "writes the report as JSON; -: on standard output"},
-    HelpLine{HelpGroup::output, "--trace", "writes what every thread did and when"},
-};
-
+constexpr std::array shown_groups{library::OptionGroup::problem, library::OptionGroup::method,
+                                  library::OptionGroup::run, library::OptionGroup::output};
 constexpr std::size_t text_column = 32;
 constexpr int most_examples = 6;
 
@@ -93,19 +43,15 @@ std::string type_and_default(const CLI::Option& option) {
          (value.empty() || value.front() == '[' ? "" : "=" + value);
 }
 
-/// Words that do not fit beside the name stand before the text.
-std::string line_of(const CLI::Option& option, std::string_view text) {
+/// The first line of the description. Words that do not fit beside the name stand before it.
+std::string line_of(const CLI::Option& option) {
   const std::string name = "  " + name_of_option(option);
   const std::string type = type_and_default(option);
   const std::string both = name + (type.empty() ? "" : " " + type);
+  const std::string& help = option.get_description();
+  const std::string text = help.substr(0, help.find('\n'));
   if (both.size() < text_column) return fmt::format("{:<{}}{}\n", both, text_column, text);
   return fmt::format("{:<{}}{}: {}\n", name, text_column, type, text);
-}
-
-const CLI::Option* option_named(const CLI::App& app, std::string_view name) {
-  for (const CLI::Option* const option : app.get_options())
-    if (option->check_name(std::string(name))) return option;
-  return nullptr;
 }
 
 /// The footer without all examples but the first ones, which begin with two blanks each.
@@ -126,13 +72,11 @@ std::string short_help(const CLI::App& app, const std::string& name) {
   for (const CLI::Option* const option : app.get_options())
     if (option->get_positional()) text += " " + name_of_option(*option);
   text += "\n";
-  for (std::size_t group = 0; group < group_names.size(); ++group) {
+  for (const library::OptionGroup group : shown_groups) {
     std::string lines;
-    for (const HelpLine& line : help_lines)
-      if (line.group == static_cast<HelpGroup>(group))
-        if (const CLI::Option* const option = option_named(app, line.option))
-          lines += line_of(*option, line.text);
-    if (!lines.empty()) text += fmt::format("{}:\n{}", group_names[group], lines);
+    for (const CLI::Option* const option : app.get_options())
+      if (option->get_group() == heading_of(group)) lines += line_of(*option);
+    if (!lines.empty()) text += fmt::format("{}:\n{}", heading_of(group), lines);
   }
   return text + fmt::format("All options, with all their words: {} --help-all\n", name) +
          first_examples(app.get_footer());

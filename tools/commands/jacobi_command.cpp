@@ -30,10 +30,11 @@ void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
   const std::string decomposition = text(run["decomposition"]);
   fmt::print("problem      {}: {} rows, b = {}\n", text(problem["name"]),
              problem["rows"].get<std::int64_t>(), text(problem["right_hand_side"]));
-  fmt::print("run          {}{}, transport {}, {}{}\n", options.variant,
-             is_sync && !options.is_threaded() ? " in " + options.mode + " mode" : "",
-             options.transport, ranks_and_threads(report),
-             decomposition.empty() ? "" : " as " + decomposition);
+  fmt::print(
+      "run          {}{}, transport {}, {}{}\n", library::name(options.variant),
+      is_sync && !options.is_threaded ? fmt::format(" in {} mode", spmv::name(options.mode)) : "",
+      options.transport_name(), ranks_and_threads(report),
+      decomposition.empty() ? "" : " as " + decomposition);
   print_run(run);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
@@ -62,7 +63,7 @@ int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options)
   Json report = collective_start_report(job, "jacobi");
   report["problem"] = system_report(system);
   report["method"] = options.method();
-  if (options.is_sync()) report["mode"] = options.mode;
+  if (options.is_sync()) report["mode"] = spmv::name(options.mode);
   report["jacobi"] = collective_run_report(job, system, options, run);
   report["status"] = report["jacobi"]["status"];
   report["iterations"] = run.report.iterations;

@@ -20,8 +20,8 @@
 #include "comm_thread/probe/progress_probe.h"
 #include "comm_thread/probe/progress_verdict.h"
 #include "perfmodel/stopwatch.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
-#include "tools/job/option_effects.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/system_options.h"
@@ -353,7 +353,7 @@ void add_progress_command(CLI::App& program, const comm_thread::MpiSession& sess
   command
       .add_option("--repetitions", options->repetitions,
                   "samples of each time; default: as many as fit into a second, from 3 to 15")
-      ->check(CLI::Range(1, 1000000));
+      ->check(is_count(1, 1000000));
   command
       .add_option("--merge", options->merge_path,
                   "also show the results of an earlier run with MPIR_CVAR_ASYNC_PROGRESS=1")

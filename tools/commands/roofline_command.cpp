@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/options/matrix_settings.h"
 #include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -26,7 +27,6 @@
 #include "tools/roofline/stream_bench.h"
 #include "tools/roofline/vector_kernels.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {
@@ -34,7 +34,7 @@ namespace {
 constexpr int exit_code_measures_nothing = 1;
 constexpr double default_tolerance = 0.9;
 
-struct RooflineOptions : SystemOptions {
+struct RooflineOptions : SystemOptions, library::MatrixSettings {
   RooflineOptions() { order.clear(); }
 
   int repetitions = 7;
@@ -193,32 +193,32 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
   options->problem = "poisson3d:200";
   CLI::App& command = *program.add_subcommand(
       "roofline", "measure the bandwidth of this node and how close to it the kernels are");
-  add_problem_options(command, *options);
-  command.get_option("problem")->required(false)->capture_default_str();
+  add_problem_option(command, *options).capture_default_str();
   command
       .add_option("--require", options->required,
-                  "fail (exit code 4) if a kernel whose data is in memory is below this\n"
-                  "fraction of its model; also the limit of `ok`, otherwise 0.9")
-      ->check(CLI::Range(0.0, 10.0))
-      ->type_name("FRACTION");
+                  "fails where a kernel is below this part of its model\n"
+                  "(exit code 4) and its data is in memory; also the limit of `ok`, otherwise 0.9")
+      ->check(is_number({.most = 10, .expected = "a number from 0 to 10"}))
+      ->type_name("FRACTION")
+      ->group(heading_of(library::OptionGroup::run));
   command
       .add_option("--kernels", options->kernels,
-                  "only kernels whose names begin with one of these, separated by commas")
+                  "only kernels whose names begin so\none of several names, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("NAME,...");
-  command.add_option("--repetitions", options->repetitions, "timed runs of each kernel")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+      ->type_name("NAME,...")
+      ->group(heading_of(library::OptionGroup::run));
+  add_count(command, "--repetitions", options->repetitions, 1, 1000000, "timed runs of each kernel")
+      .group(heading_of(library::OptionGroup::run));
   command
       .add_option("--array-size", options->array_mebibytes,
                   "MiB of each of a node's three arrays for measuring bandwidth;\n0: eight "
                   "times the last-level caches, at least 512")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(is_count(0, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
   command.add_flag("--no-likwid", options->skips_likwid, "do not compare with likwid-bench");
-  add_format_option(command, *options);
+  bind_options(command, *options, library::matrix_options());
   add_job_options(command, *options);
   command.footer(
       "Examples:\n"

@@ -28,8 +28,9 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
   const std::string cut = run["decomposition"].get<std::string>();
   fmt::print("problem      {}: {} rows, b = {}\n", problem["name"].get<std::string>(),
              problem["rows"].get<std::int64_t>(), problem["right_hand_side"].get<std::string>());
-  fmt::print("run          {}, {}, {}, subdomains {}\n", options.variant,
-             options.is_sync() ? options.mode + " mode" : "transport " + options.transport,
+  fmt::print("run          {}, {}, {}, subdomains {}\n", library::name(options.variant),
+             options.is_sync() ? spmv::name(options.mode) + std::string(" mode")
+                               : "transport " + options.transport_name(),
              ranks_and_threads(report), cut == "in order" ? cut : "in " + cut + " boxes");
   print_schwarz_run(run);
   const std::string findings = findings_as_text(report["placement"]);
@@ -57,7 +58,7 @@ int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& option
   Json report = collective_start_report(job, "schwarz");
   report["problem"] = schwarz_system_report(system, options);
   report["method"] = "schwarz";
-  if (options.is_sync()) report["mode"] = options.mode;
+  if (options.is_sync()) report["mode"] = spmv::name(options.mode);
   report["schwarz"] = collective_schwarz_report(job, system, options, run);
   report["status"] = report["schwarz"]["status"];
   report["iterations"] = run.report.iterations;

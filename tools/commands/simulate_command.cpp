@@ -16,8 +16,8 @@
 #include "tools/commands/simulate_krylov.h"
 #include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
-#include "tools/job/option_effects.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
@@ -216,10 +216,10 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
   add_choice(command, "--detector", options->detector,
              {"flags", "residual", "all-reduce", "snapshot"}, "as in weft jacobi");
   command.add_option("--tolerance", jacobi.tolerance, "relative residual to reach")
-      ->check(CLI::PositiveNumber)
+      ->check(is_number(library::any_above_zero))
       ->capture_default_str();
   command.add_option("--max-iterations", jacobi.max_sweeps, "end after this many sweeps of a rank")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+      ->check(is_count(1, 1'000'000'000))
       ->type_name("COUNT")
       ->capture_default_str();
   add_count(command, "--in-flight", jacobi.max_in_flight, 1, 512,
@@ -236,6 +236,10 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
   add_point_options(command, options->machine);
   add_poll_interval(command, options->machine);
   add_job_options(command, *options);
+  show_in_help(command, library::OptionGroup::problem, {"--simulated-ranks", "--points"});
+  show_in_help(command, library::OptionGroup::method,
+               {"--variants", "--detector", "--tolerance", "--max-iterations", "--advise"});
+  show_in_help(command, library::OptionGroup::run, {"--machine", "--mode", "--transport"});
   command.footer(
       "Examples:\n"
       "  weft simulate jacobi --simulated-ranks 512\n"

@@ -91,7 +91,7 @@ void add_command(CLI::App& simulate_app, const std::string& name, const std::str
     add_choices(command, "--methods", options->methods, {"cg", "cg-one-reduction", "cg-pipelined"},
                 "variants of conjugate gradients");
     command.add_option("--tolerance", krylov.tolerance, "relative residual to reach")
-        ->check(CLI::PositiveNumber)
+        ->check(is_number(library::any_above_zero))
         ->capture_default_str();
   }
   add_choices(command, "--modes", options->modes, {"vector", "overlap", "task"},
@@ -102,6 +102,8 @@ void add_command(CLI::App& simulate_app, const std::string& name, const std::str
   add_machine_options(command, options->machine);
   add_point_options(command, options->machine);
   add_job_options(command, *options);
+  show_in_help(command, library::OptionGroup::problem, {"--simulated-ranks", "--points"});
+  show_in_help(command, library::OptionGroup::run, {"--machine", "--modes", "--max-iterations"});
   command.footer("Example:\n  weft simulate " + name +
                  " --simulated-ranks 64 --points 100 --machine odin");
   command.callback(

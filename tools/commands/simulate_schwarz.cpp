@@ -10,8 +10,8 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/simulation/schwarz_simulation.h"
 #include "tools/commands/simulation_options.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
-#include "tools/job/option_effects.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 
@@ -101,7 +101,7 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
   command
       .add_option("--alpha", schwarz.alpha,
                   "of the transmission condition between the real tiles; 0: the best by theory")
-      ->check(CLI::NonNegativeNumber)
+      ->check(is_number(library::zero_or_more))
       ->capture_default_str();
   add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
               "as --variant of weft schwarz; sync is the same in every --mode there: a tile has "
@@ -110,10 +110,10 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
   add_choice(command, "--detector", options->detector,
              {"flags", "residual", "all-reduce", "snapshot"}, "as in weft schwarz");
   command.add_option("--tolerance", schwarz.tolerance, "relative residual of each tile to reach")
-      ->check(CLI::PositiveNumber)
+      ->check(is_number(library::any_above_zero))
       ->capture_default_str();
   command.add_option("--max-iterations", schwarz.max_sweeps, "end after so many of a rank")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+      ->check(is_count(1, 1'000'000'000))
       ->type_name("COUNT")
       ->capture_default_str();
   add_count(command, "--in-flight", schwarz.max_in_flight, 1, 512,
@@ -123,6 +123,10 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
   add_tile_options(command, options->machine);
   add_poll_interval(command, options->machine);
   add_job_options(command, *options);
+  show_in_help(command, library::OptionGroup::problem, {"--subdomains", "--points"});
+  show_in_help(command, library::OptionGroup::method,
+               {"--variants", "--alpha", "--detector", "--tolerance", "--max-iterations"});
+  show_in_help(command, library::OptionGroup::run, {"--machine", "--transport"});
   command.footer("Example:\n  weft simulate schwarz --subdomains 12 --points 64 --slow 7:2");
   command.callback([options, &command, &session, &exit_code] {
     expect_effects(command, *options, {effect_of_channels<SimulateSchwarzOptions>()});

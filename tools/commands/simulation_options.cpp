@@ -86,7 +86,7 @@ void take_roofline(solver::Machine& machine, const std::string& path) {
 
 void add_number(CLI::App& command, const char* name, double& value, const char* help,
                 const char* type) {
-  command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name(type);
+  command.add_option(name, value, help)->check(is_number(library::zero_or_more))->type_name(type);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--topology", options.topology, "how the nodes are connected")
       ->type_name("flat|fat-tree|torus");
   command.add_option("--ranks-per-node", options.ranks_per_node, "ranks that share a link")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(is_count(1, 1 << 20))
       ->type_name("COUNT");
   const auto number = [&command](const char* name, double& value, const char* help,
                                  const char* type) {
@@ -174,14 +174,6 @@ void add_poll_interval(CLI::App& command, MachineOptions& options) {
       "of async and racy: how often a communication thread without a core of its own looks,\n"
       "while nobody waits",
       "SECONDS");
-}
-
-void add_count(CLI::App& command, const char* name, int& value, int least, int most,
-               const char* help) {
-  command.add_option(name, value, help)
-      ->check(CLI::Range(least, most))
-      ->type_name("COUNT")
-      ->capture_default_str();
 }
 
 void add_transport(CLI::App& command, std::string& transport) {

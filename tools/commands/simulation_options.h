@@ -10,8 +10,9 @@
 #include "solver/simulation/machine.h"
 #include "solver/simulation/sweep_run_options.h"
 #include "solver/simulation/sweep_simulation.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
-#include "tools/job/option_effects.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
 
 namespace weft::tools {
@@ -63,9 +64,6 @@ OptionEffect<Options> effect_of_channels() {
           "async or racy among them"};
 }
 
-/// A whole number from `least` to `most`.
-void add_count(CLI::App& command, const char* name, int& value, int least, int most,
-               const char* help);
 /// --transport, of the channels of asynchronous variants.
 void add_transport(CLI::App& command, std::string& transport);
 /// --seed, and --seeds for as many runs.

@@ -14,10 +14,11 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/include/weft/weft.hpp"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
+#include "library/solve/solve_description.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/amg/amg_preconditioner.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
 #include "spmv/files/matrix_market_output.h"
@@ -32,11 +33,10 @@
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
-#include "tools/reporting/amg_report.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
-#include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
 #include "tools/system/linear_system.h"
@@ -57,15 +57,13 @@ class Watcher {
 
   /// `forecast_of`: of what has been chosen. Lifetime: all outlive it.
   Watcher(Job& job, const SolveOptions& options, const perfmodel::Stopwatch& watch,
-          const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline,
-          SolveFacts& facts)
+          const MemoryForecast& forecast, Forecast forecast_of, Timeline& timeline)
       : job_(job),
         has_history_(options.column_count == 1),
         watch_(watch),
         forecast_of_(std::move(forecast_of)),
         forecast_(forecast),
         timeline_(timeline),
-        facts_(facts),
         progress_(job.is_root() && somebody_watches(), options.stop.tolerance) {}
 
   /// Of a solver, which is to call `begin_with` before it solves.
@@ -94,9 +92,10 @@ class Watcher {
   const MemoryForecast& forecast() const {
     return forecast_.bytes() < largest_.bytes() ? largest_ : forecast_;
   }
-  MultigridGrids& grids() { return *grids_; }
+  SolveLevels& levels() { return *levels_; }
   const std::optional<ResidualHistory>& history() const { return history_; }  // of rank 0
   double schwarz_seconds_before() const { return schwarz_seconds_before_; }
+  double setup_seconds() const { return setup_seconds_; }  // until a method began
 
  private:
   /// Everything else is there already, and the matrices of the subdomains.
@@ -109,11 +108,9 @@ class Watcher {
   void collective_start() {
     progress_.clear();
     if (solver_->first_vector() > 0) return;
-    facts_.setup_seconds = watch_.seconds();
-    grids_ = std::make_unique<MultigridGrids>(solver_->method(), solver_->preconditioner());
-    grids_->forget_times();
-    if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver_->preconditioner()))
-      amg->forget_times();
+    setup_seconds_ = watch_.seconds();
+    levels_ = std::make_unique<SolveLevels>(solver_->method(), solver_->preconditioner());
+    levels_->forget_times();
     timeline_.collective_start();
     if (job_.is_root() && has_history_) history_.emplace();
     schwarz_seconds_before_ = solver_->schwarz() ? solver_->schwarz()->seconds() : 0;
@@ -127,12 +124,12 @@ class Watcher {
   MemoryForecast largest_;  // of the choices before
   std::string preconditioner_name_;
   Timeline& timeline_;
-  SolveFacts& facts_;
   ProgressLine progress_;
   ChosenSolver* solver_ = nullptr;
-  std::unique_ptr<MultigridGrids> grids_;
+  std::unique_ptr<SolveLevels> levels_;
   std::optional<ResidualHistory> history_;
   double schwarz_seconds_before_ = 0;
+  double setup_seconds_ = 0;
 };
 
 library::SystemContext context_of(const Job& job, const SolveSystem& system,
@@ -153,36 +150,31 @@ std::string options_of_system(const SolveOptions& options) {
   if (options.right_hand_side != library::choose_right_hand_side({}, problem).name())
     words += " --rhs " + options.right_hand_side;
   if (options.order != "auto") words += " --order " + options.order;
-  if (options.partition != "rows") words += " --partition " + options.partition;
-  if (options.format != "auto") words += " --format " + options.format;
-  if (!options.triangle.empty()) words += " --triangle " + options.triangle;
-  if (!options.base.empty()) words += " --base " + options.base;
-  if (!options.null_space.empty()) words += " --null-space " + options.null_space;
-  if (options.stop.tolerance != solver::StopCriterion{}.tolerance)
-    words += fmt::format(" --tolerance {:g}", options.stop.tolerance);
-  if (options.stop.absolute_tolerance > 0)
-    words += fmt::format(" --absolute-tolerance {:g}", options.stop.absolute_tolerance);
+  for (const char* const name : {"partition", "format", "triangle", "base", "null-space",
+                                 "tolerance", "absolute-tolerance"}) {
+    const auto& value = library::find_option(library::solve_options(), name)->value;
+    const std::string word = value.show(options);
+    if (word != value.show({})) words += fmt::format(" --{} {}", name, word);
+  }
   return words;
 }
 
-/// What `facts` say of the system and of the solver. Collective.
-void collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
-                         ChosenSolver& solver, Watcher& watcher, SolveFacts& facts) {
+/// The description of a solve, and what `facts` say of the system and of the solver. Collective.
+Report collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
+                           ChosenSolver& solver, const SolveReport& solved, Watcher& watcher,
+                           SolveFacts& facts) {
+  Report description = library::describe(solver, solved, system.op(), system.format_name());
+  description.setup_seconds = watcher.setup_seconds();
+  if (options.method != "auto") description.method = options.method;  // as pcg-jacobi
+  if (!description.method_choice.empty())
+    description.method_choice +=
+        fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
   const solver::KrylovEntry& entry = solver.entry();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
   facts.matrix_bytes = system.collective_matrix_bytes(job);
-  facts.matrix_format = system.format_name();
-  facts.storage_times = system.storage_times();
   facts.boundary_rows = system.boundary_row_count();
   facts.ordering = system.ordering();
-  facts.method = options.method == "auto" ? entry.name : options.method;
-  facts.choice = solver.method_choice();
-  if (!facts.choice.empty())
-    facts.choice +=
-        fmt::format("; a reduction alone {:.3f} ms", 1e3 * facts.communication.reduction_seconds);
-  facts.decisions = solver.decisions();
-  facts.null_space = solver.null_space();
   if (solver.has_chosen()) {
     const auto choices = choices_of(
         {.order = facts.ordering.is_null() ? "given" : facts.ordering.value("order", "given"),
@@ -191,8 +183,8 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
          .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
          .ranks = job.world().size(),
          .asked_format = options.format,
-         .format = facts.matrix_format,
-         .storage_times = facts.storage_times,
+         .format = description.matrix_format,
+         .storage_times = system.storage_times(),
          .has_undecided_storage = system.has_undecided_storage(),
          .mode = options.mode,
          .mode_choice = facts.mode_choice,
@@ -204,21 +196,27 @@ void collective_describe(const Job& job, SolveSystem& system, const SolveOptions
                                 options.grid.empty() ? "" : " --grid " + options.grid,
                                 options_of(choices), options_of_system(options));
   }
-  facts.has_jacobi = options.has_jacobi();
-  facts.vector_bytes = solver.method().vector_bytes();
-  facts.vector_flops = entry.vector_flops;
-  facts.products = entry.products;
-  facts.reductions = entry.reductions;
-  facts.smoothing_steps = solver.method_options().multigrid.steps;
+  facts.entry = &entry;
+  facts.needs = solver.method().needs();
   facts.preconditioner_setup_seconds = solver.preconditioner_seconds();
   facts.schwarz = solver.schwarz();
   if (facts.schwarz)
     facts.schwarz_seconds = facts.schwarz->seconds() - watcher.schwarz_seconds_before();
-  facts.multigrid = watcher.grids().collective_report(job, system.op().comm_thread());
-  if (auto* const amg = dynamic_cast<solver::amg::AmgPreconditioner*>(solver.preconditioner()))
-    facts.amg = collective_amg_report(job, system.op().comm_thread(), amg->report(),
-                                      facts.preconditioner_setup_seconds);
+  Json levels = watcher.levels().collective_report(job, system.op().comm_thread(),
+                                                   facts.preconditioner_setup_seconds);
+  (levels.contains("degree") ? facts.amg : facts.multigrid) = std::move(levels);
   if (entry.has_restart) facts.restart = solver.method_options().restart;
+  return description;
+}
+
+/// The outcome for each right-hand side.
+Json columns_report(const ChosenSolver& solver, SolveSystem& system,
+                    const std::vector<SolveReport>& reports) {
+  Json list = Json::array();
+  for (const SolveReport& each : reports)
+    list.push_back(
+        library::outcome_json(library::describe(solver, each, system.op(), system.format_name())));
+  return list;
 }
 
 /// Throws comm_thread::InputError where x cannot be written to a file of this name.
@@ -311,6 +309,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     SolveOptions with = options;
     with.method = chosen.method;
     with.preconditioner = chosen.preconditioner;
+    with.has_preconditioner = true;
     with.grid = chosen.grid;
     with.scale = chosen.scale;
     with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
@@ -320,7 +319,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     again.reached = forecast.reached;
     return again;
   };
-  Watcher watcher(job, options, watch, forecast, forecast_of, timeline, facts);
+  Watcher watcher(job, options, watch, forecast, forecast_of, timeline);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = job_checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
@@ -337,10 +336,11 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   if (!options.solution_path.empty())
     system.collective_write(job, views_of(solver, solutions), options.solution_path);
 
-  collective_describe(job, system, options, solver, watcher, facts);
+  const Report description =
+      collective_describe(job, system, options, solver, result, watcher, facts);
   facts.total_seconds = watch.seconds();
-  Json report = collective_solve_report(job, options, facts, result);
-  if (results.size() > 1) report["columns"] = columns_report(results);
+  Json report = collective_solve_report(job, options, facts, description, result);
+  if (results.size() > 1) report["columns"] = columns_report(solver, system, results);
   report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
   if (checkpoints)
     report["checkpoints"] =

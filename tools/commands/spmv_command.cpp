@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "library/options/matrix_settings.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
+#include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -22,7 +24,6 @@
 #include "tools/measure/settled_storage.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
-#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 namespace {
@@ -31,7 +32,7 @@ using spmv::Mode;
 
 constexpr double small_problem_bytes = 256e6;
 
-struct SpmvOptions : SystemOptions {
+struct SpmvOptions : SystemOptions, library::MatrixSettings {
   SpmvOptions() { order.clear(); }
 
   std::vector<std::string> modes = spmv::mode_names();
@@ -168,12 +169,11 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
 void add_spmv_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<SpmvOptions>();
   CLI::App& command = *program.add_subcommand("spmv", "time y = A x in each mode, in turn");
-  add_problem_options(command, *options);
+  add_problem_option(command, *options).required();
   add_choices(command, "--mode", options->modes, spmv::mode_names(), "modes, separated by commas");
-  command.add_option("--repetitions", options->repetitions, "timed products per mode")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  add_format_option(command, *options);
+  add_count(command, "--repetitions", options->repetitions, 1, 1000000, "timed products per mode");
+  show_in_help(command, library::OptionGroup::run, {"--mode", "--repetitions"});
+  bind_options(command, *options, library::matrix_options());
   add_dry_run_option(command, *options);
   add_job_options(command, *options);
   add_trace_option(command, *options);

@@ -77,20 +77,6 @@ std::string fault_of_config(const ConfigFile& file, const std::string& text, boo
          "'; expected [COMMAND], then OPTION = VALUE lines, as --print-config writes them";
 }
 
-/// CLI11's words "NAME: VALUE `middle` EXPECTED`end`" in those of this program; empty for others.
-std::string fault_of_value(std::string text, std::string_view middle, std::string_view end) {
-  const std::size_t name_ends = text.find(": ");
-  const std::size_t at = text.find(middle);
-  if (at == std::string::npos || name_ends > at || !text.ends_with(end)) return "";
-  constexpr std::string_view value = "Value ";
-  std::string found = text.substr(name_ends + 2, at - name_ends - 2);
-  if (found.starts_with(value)) found.erase(0, value.size());
-  text.resize(text.size() - end.size());
-  std::string expected;
-  for (const char c : text.substr(at + middle.size())) expected += c == ',' ? ", " : std::string{c};
-  return text.substr(0, name_ends) + ": found '" + found + "'; expected " + expected;
-}
-
 /// CLI11's words in those of this program.
 std::string fault_of_words(const CLI::App& program, std::string text) {
   if (program.get_subcommands().empty()) {
@@ -104,8 +90,6 @@ std::string fault_of_words(const CLI::App& program, std::string text) {
   const auto left = program.remaining(true);
   if (!left.empty()) return fault_of_extra(command, left.front(), help);
   if (text.starts_with("problem ")) return "found no PROBLEM" + expected_problems();
-  if (const auto fault = fault_of_value(text, " not in range ", ""); !fault.empty()) return fault;
-  if (const auto fault = fault_of_value(text, " not in {", "}"); !fault.empty()) return fault;
   constexpr std::string_view too_many = ": At Most 1 required but received ";
   if (const std::size_t at = text.find(too_many); at != std::string::npos)
     return text.substr(0, at) + ": found " + text.substr(at + too_many.size()) +

@@ -1,29 +1,16 @@
 #include "tools/measure/communication_cost.h"
 
 #include <algorithm>
-#include <vector>
+#include <cstddef>
 
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
-#include "perfmodel/stopwatch.h"
-#include "tools/job/statistics.h"
+#include "solver/levels/exchange_seconds.h"
 
 namespace weft::tools {
 namespace {
 
-constexpr int communication_samples = 12;
-
-template <class Work>
-double collective_largest_median(const Job& job, const Work& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i < communication_samples + 1; ++i) {
-    job.world().barrier();
-    const perfmodel::Stopwatch watch;
-    work();
-    if (i > 0) seconds.push_back(watch.seconds());  // the first warms up
-  }
-  return job.world().max(summarise(seconds).median);
-}
+constexpr std::size_t communication_samples = 12;
 
 }  // namespace
 
@@ -31,21 +18,22 @@ CommunicationCost collective_measure_communication(const Job& job, spmv::LinearO
   CommunicationCost cost;
   if (job.world().size() == 1) return cost;
   const auto x = op.collective_make_operand();
-  cost.halo_seconds = collective_largest_median(job, [&] {
+  cost.halo_seconds = solver::collective_exchange_seconds(job.world(), communication_samples, [&] {
     if (x->exchange().has_neighbours()) x->exchange().post(op.comm_thread()).wait();
   });
   comm_thread::ReproducibleSum sum(op.communicator(), op.comm_thread(), 1, 3);
   const comm_thread::ComputeTeam alone(1, comm_thread::WaitPolicy::yield);
-  cost.reduction_seconds = collective_largest_median(job, [&] {
-    alone.run([&](const comm_thread::TeamThread& thread) { sum.collective_reduce(thread); });
-  });
+  cost.reduction_seconds =
+      solver::collective_exchange_seconds(job.world(), communication_samples, [&] {
+        alone.run([&](const comm_thread::TeamThread& thread) { sum.collective_reduce(thread); });
+      });
   return cost;
 }
 
 double collective_measure_exchange(const Job& job, comm_thread::CommThread& comm_thread,
                                    spmv::Halo* halo) {
   if (job.world().size() == 1) return 0;
-  return collective_largest_median(job, [&] {
+  return solver::collective_exchange_seconds(job.world(), communication_samples, [&] {
     if (halo && !halo->messages().is_empty()) halo->messages().post(comm_thread).wait();
   });
 }

@@ -1,7 +1,6 @@
 #include "tools/measure/mode_costs.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "comm_thread/probe/progress_probe.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
-#include "perfmodel/stopwatch.h"
 #include "spmv/modes/local_rows.h"
 #include "tools/job/statistics.h"
 
@@ -22,26 +20,6 @@ constexpr int sample_count = 7;
 constexpr std::size_t long_message_bytes = 1 << 20;
 constexpr std::size_t longest_short_message_bytes = long_message_bytes / 4;
 constexpr double handover_seconds = 3e-6;  // measured by comm_thread_cost, on a shared core
-
-/// Median over the samples of the slowest rank's time; the first sample is a warm-up.
-/// `work` returns its duration, from the watch started for it.
-double collective_median(const Job& job,
-                         const std::function<double(const perfmodel::Stopwatch&)>& work) {
-  std::vector<double> seconds;
-  for (int i = 0; i <= sample_count; ++i) {
-    job.world().barrier();
-    const double slowest = job.world().max(work(perfmodel::Stopwatch()));
-    if (i > 0) seconds.push_back(slowest);
-  }
-  return summarise(seconds).median;
-}
-
-double collective_median(const Job& job, const std::function<void()>& work) {
-  return collective_median(job, [&](const perfmodel::Stopwatch& watch) {
-    work();
-    return watch.seconds();
-  });
-}
 
 /// One message each way between every rank and the one half of all ranks further.
 double collective_message_seconds(Job& job, std::size_t bytes) {
@@ -71,6 +49,24 @@ Link collective_measure_link(Job& job, std::int64_t message_bytes) {
 }
 
 }  // namespace
+
+double collective_median(const Job& job,
+                         const std::function<double(const perfmodel::Stopwatch&)>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i <= sample_count; ++i) {
+    job.world().barrier();
+    const double slowest = job.world().max(work(perfmodel::Stopwatch()));
+    if (i > 0) seconds.push_back(slowest);
+  }
+  return summarise(seconds).median;
+}
+
+double collective_median(const Job& job, const std::function<void()>& work) {
+  return collective_median(job, [&](const perfmodel::Stopwatch& watch) {
+    work();
+    return watch.seconds();
+  });
+}
 
 MeasuredModeCosts collective_measure_mode_costs(Job& job, spmv::LinearOperator& op) {
   const auto x = op.collective_make_operand();

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "perfmodel/mode_model.h"
+#include "perfmodel/stopwatch.h"
 #include "spmv/modes/linear_operator.h"
 #include "tools/job/program_job.h"
 
@@ -25,6 +27,13 @@ struct MeasuredModeCosts {
   std::int64_t messages = 0;  // that the busiest rank receives in an exchange
   std::int64_t bytes = 0;  // that it receives or sends, whichever is more
 };
+
+/// Median over seven samples of the slowest rank's time; one more comes first and warms up. `work`
+/// returns its duration, from the watch started for it. Collective.
+double collective_median(const Job& job,
+                         const std::function<double(const perfmodel::Stopwatch&)>& work);
+/// The same with the time that `work` takes.
+double collective_median(const Job& job, const std::function<void()>& work);
 
 /// Measures products without communication and the link, and models the exchange. Collective.
 /// Thread: the main thread.

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,21 +55,6 @@ SolveReport worst_of(const std::vector<SolveReport>& reports) {
   worst.vectors_at_once =
       static_cast<int>(std::lround(static_cast<double>(reports.size()) / groups));
   return worst;
-}
-
-Json columns_report(const std::vector<SolveReport>& reports) {
-  Json list = Json::array();
-  for (const SolveReport& each : reports) {
-    Json column = {{"status", solver::name(each.status)},
-                   {"iterations", each.iterations},
-                   {"relative_residual", each.relative_residual},
-                   {"recurrence_residual", each.recurrence_residual},
-                   {"restarts", each.restarts}};
-    if (each.scaled_residual) column["scaled_residual"] = *each.scaled_residual;
-    if (!each.explanation.empty()) column["explanation"] = each.explanation;
-    list.push_back(std::move(column));
-  }
-  return list;
 }
 
 void print_columns(const Json& columns) {

@@ -11,9 +11,6 @@ namespace weft::tools {
 /// largest residuals, and the phases of all together. `reports`: at least one.
 solver::SolveReport worst_of(const std::vector<solver::SolveReport>& reports);
 
-/// A list of the outcomes: `[{status, iterations, relative_residual, …}]`.
-Json columns_report(const std::vector<solver::SolveReport>& reports);
-
 /// A line for each right-hand side.
 void print_columns(const Json& columns);
 

@@ -19,8 +19,8 @@ using solver::IterationReport;
 Json collective_asynchrony_report(const Job& job, const JacobiOptions& options,
                                   const IterationReport& report) {
   Json result = collective_asynchrony(job, report);
-  result["detector"] = options.is_threaded() ? "running sum" : options.detector;
-  if (!options.is_threaded()) result["in_flight"] = options.max_in_flight;
+  result["detector"] = options.is_threaded ? "running sum" : comm_thread::name(options.detector);
+  if (!options.is_threaded) result["in_flight"] = options.max_in_flight;
   return result;
 }
 
@@ -37,8 +37,8 @@ Json collective_run_report(const Job& job, const JacobiSystem& system, const Jac
                            const JacobiRun& run) {
   const IterationReport& report = run.report;
   Json result;
-  result["variant"] = options.variant;
-  result["transport"] = options.transport;
+  result["variant"] = library::name(options.variant);
+  result["transport"] = options.transport_name();
   result["sweeps"] = run.sweep_method;
   result["decomposition"] = system.decomposition();
   result["status"] = solver::name(report.status);

@@ -48,7 +48,7 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
                                const SchwarzOptions& options, const SchwarzRun& run) {
   const solver::IterationReport& report = run.report;
   Json result;
-  result["variant"] = options.variant;
+  result["variant"] = library::name(options.variant);
   result["subdomains"] = run.problem.tiles_per_side;
   result["points"] = run.problem.points_per_side;
   result["overlap"] = run.problem.overlap;
@@ -83,14 +83,14 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["seconds"] = job.world().max(report.seconds);
   result["times"] = collective_parts(job, run);
   if (options.is_sync()) {
-    result["wait"] = options.wait;
+    result["wait"] = options.wait == solver::HaloWait::each ? "wait" : "waitall";
   } else {
-    result["transport"] = options.transport;
+    result["transport"] = options.transport_name();
     result["asynchrony"] = collective_asynchrony(job, report);
     if (options.fixed_seconds > 0)
       result["asynchrony"].erase("detection");  // without a convergence test
     else
-      result["asynchrony"]["detector"] = options.detector;
+      result["asynchrony"]["detector"] = comm_thread::name(options.detector);
     result["asynchrony"]["in_flight"] = options.max_in_flight;
   }
   if (options.fixed_seconds > 0) result["fixed_seconds"] = options.fixed_seconds;

@@ -1,16 +1,16 @@
 #include "tools/reporting/solve_summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "perfmodel/traffic_model.h"
-#include "tools/reporting/amg_report.h"
+#include "library/solve/solve_description.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
-#include "tools/reporting/multigrid_report.h"
+#include "tools/reporting/solve_levels.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/ordered_matrix.h"
+#include "tools/system/linear_system.h"
 
 namespace weft::tools {
 namespace {
@@ -21,25 +21,16 @@ using solver::SolveReport;
 Json performance_report(const SolveFacts& facts, const SolveReport& solve) {
   const double iterations = static_cast<double>(std::max<std::int64_t>(solve.iterations, 1));
   const double seconds = solve.phases.total() / iterations;
-  const double flops =
-      facts.method == "multigrid" ? perfmodel::multigrid_flops(facts.rows, facts.smoothing_steps)
-      : facts.restart > 0
-          ? perfmodel::gmres_flops(facts.nonzeros, facts.rows, facts.restart, facts.has_jacobi)
-      : facts.vector_flops > 0
-          ? perfmodel::krylov_flops(facts.nonzeros, facts.rows, facts.products, facts.vector_flops,
-                                    facts.has_jacobi)
-          : perfmodel::conjugate_gradient_flops(facts.nonzeros, facts.rows, facts.has_jacobi);
-  const double bytes =
-      facts.products * facts.matrix_bytes / solve.vectors_at_once + facts.vector_bytes * facts.rows;
-  Json report = {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
-                 {"seconds_per_iteration", seconds},
-                 {"model_bytes_per_row", bytes / facts.rows},
-                 {"model_bytes_per_iteration", bytes},
-                 {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
-                 {"matrix_format", facts.matrix_format},
-                 {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
-  add_storage_times(facts.storage_times, report);
-  return report;
+  const solver::MethodNeeds& needs = facts.needs;
+  const double flops = needs.flops_per_nonzero * facts.nonzeros + needs.flops_per_row * facts.rows;
+  const double bytes = facts.entry->products * facts.matrix_bytes / solve.vectors_at_once +
+                       needs.vector_bytes * facts.rows;
+  return {{"gflops", seconds > 0 ? flops / seconds * 1e-9 : 0},
+          {"seconds_per_iteration", seconds},
+          {"model_bytes_per_row", bytes / facts.rows},
+          {"model_bytes_per_iteration", bytes},
+          {"model_bandwidth_gb_per_second", seconds > 0 ? bytes / seconds * 1e-9 : 0},
+          {"boundary_row_fraction", static_cast<double>(facts.boundary_rows) / facts.rows}};
 }
 
 /// Time spent waiting for other ranks, as shares of the time and compared with the messages alone.
@@ -52,12 +43,12 @@ Json collective_waiting_report(const Job& job, const SolveFacts& facts, const So
   return {{"halo",
            {{"seconds_alone", facts.communication.halo_seconds},
             {"share_of_time", share(halo)},
-            {"hidden_fraction", hidden_fraction(halo, iterations * facts.products,
+            {"hidden_fraction", hidden_fraction(halo, iterations * facts.entry->products,
                                                 facts.communication.halo_seconds)}}},
           {"reduction",
            {{"seconds_alone", facts.communication.reduction_seconds},
             {"share_of_time", share(reduction)},
-            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.reductions,
+            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.entry->reductions,
                                                 facts.communication.reduction_seconds)}}}};
 }
 
@@ -123,43 +114,28 @@ void print_waiting(const Json& waiting) {
 }  // namespace
 
 Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
-                             const SolveReport& solve) {
+                             const Report& description, const SolveReport& solve) {
   Json report = collective_start_report(job, "solve");
   report["problem"] = {{"name", facts.problem},
                        {"rows", static_cast<std::int64_t>(facts.rows)},
                        {"nonzeros", static_cast<std::int64_t>(facts.nonzeros)},
                        {"right_hand_side", options.right_hand_side}};
   if (!facts.ordering.is_null()) report["ordering"] = facts.ordering;
-  report["method"] = facts.method;
+  Json told = library::json_of(description);
+  for (auto& [key, value] : told.items()) report[key] = std::move(value);
   if (facts.restart > 0) report["restart"] = facts.restart;
-  if (!facts.choice.empty()) report["method_choice"] = facts.choice;
-  if (!facts.decisions.empty()) report["decisions"] = facts.decisions;
-  if (!facts.null_space.empty()) report["null_space"] = facts.null_space;
   if (!facts.choices.is_null()) report["choices"] = facts.choices;
   if (!facts.command.empty()) report["command_line"] = facts.command;
   if (!facts.mode_choice.empty()) report["mode_choice"] = facts.mode_choice;
-  const bool chose_multigrid =
-      options.method == "auto" && facts.method != "multigrid" && !facts.multigrid.is_null();
-  report["preconditioner"] = facts.has_jacobi  ? "jacobi"
-                             : chose_multigrid ? "multigrid"
-                                               : options.preconditioner_name();
   if (facts.schwarz) report["schwarz_preconditioner"] = collective_schwarz_report(job, facts);
   if (!facts.multigrid.is_null()) report["multigrid"] = facts.multigrid;
   if (!facts.amg.is_null()) report["amg"] = facts.amg;
-  report["mode"] = options.mode;
-  report["status"] = solver::name(solve.status);
-  if (!solve.explanation.empty()) report["explanation"] = solve.explanation;
-  report["iterations"] = solve.iterations;
-  report["relative_residual"] = solve.relative_residual;
-  if (solve.scaled_residual) report["scaled_residual"] = *solve.scaled_residual;
-  report["recurrence_residual"] = solve.recurrence_residual;
-  report["restarts"] = solve.restarts;
   report["tolerance"] = options.stop.tolerance;
-  report["seconds"] = {{"total", facts.total_seconds},
-                       {"setup", facts.setup_seconds},
-                       {"solve", solve.solve_seconds}};
+  report["seconds"]["total"] = facts.total_seconds;
   report["phases"] = collective_phases_report(job, solve);
-  report["performance"] = performance_report(facts, solve);
+  Json performance = performance_report(facts, solve);
+  performance.update(report["performance"]);
+  report["performance"] = std::move(performance);
   report["waiting"] = collective_waiting_report(job, facts, solve);
   return report;
 }
@@ -219,8 +195,8 @@ void print_solve_summary(const Json& report) {
   fmt::print("{}", peak_memory(report));
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
-  if (report.contains("multigrid")) print_multigrid(report["multigrid"]);
-  if (report.contains("amg")) print_amg(report["amg"]);
+  for (const char* const name : {"multigrid", "amg"})
+    if (report.contains(name)) print_levels(report[name]);
   const std::string findings = findings_as_text(report["placement"]);
   if (!findings.empty()) fmt::print("\n{}", findings);
 }

@@ -11,8 +11,8 @@ std::string storage_phrase(const Json& performance) {
   const auto format = performance["matrix_format"].get<std::string>();
   if (format.find("no matrix") != std::string::npos) return format;
   std::optional<spmv::StorageTimes> times;
-  if (performance.contains("product_seconds")) {
-    const Json& seconds = performance["product_seconds"];
+  const Json seconds = performance.value("product_seconds", Json::object());
+  if (seconds.contains("CRS")) {
     times = {seconds["CRS"].get<double>(), seconds["SELL-8"].get<double>()};
   }
   return "matrix as " + spmv::storage_text(format, times);

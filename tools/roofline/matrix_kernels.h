@@ -58,7 +58,7 @@ class MatrixKernels {
   spmv::SparseOperator& op_;
   double l2_bytes_;
   double cache_bytes_;
-  std::unique_ptr<spmv::HaloVector> x_;
+  std::unique_ptr<spmv::HaloVector<double>> x_;
   perfmodel::HugePageBuffer<double> y_;
   Part interior_;
   Part boundary_;

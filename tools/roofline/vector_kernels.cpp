@@ -1,10 +1,14 @@
 #include "tools/roofline/vector_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
+#include "solver/krylov/one_reduction_cg.h"
+#include "solver/krylov/pipelined_cg.h"
+#include "solver/krylov/predict_recompute_cg.h"
 #include "solver/krylov/reduced_cg_kernels.h"
 #include "tools/roofline/sum_operations.h"
 
@@ -135,44 +139,42 @@ std::vector<RooflineKernel> VectorKernels::one_reduction_kernels() {
   double* const z = array(5);
   double* const n = array(6);
   std::vector<RooflineKernel> all;
-  all.push_back(kernel("cg-one-reduction", "p, s, x, u, r.r", 5, 4, 10,
+  all.push_back(kernel(solver::OneReductionCg::facts.name, "p, s, x, u, r.r", 5, 4, 10,
                        Operations{.additions = 4, .multiplications = 5} + close_sum,
                        [=, this](const auto& for_each) {
-                         CloseSum r_dot_r(bound_);
-                         CloseSum r_dot_u(bound_);
+                         std::array sums{CloseSum(bound_), CloseSum(bound_)};
                          for_each([&](std::size_t i, std::int64_t count) {
-                           solver::chronopoulos_gear_pass(
-                               alpha, beta, {r + i, w + i, p + i, q + i, x + i}, nullptr, nullptr,
-                               count, r_dot_r, r_dot_u);
+                           solver::chronopoulos_gear_pass(alpha, beta,
+                                                          {r + i, w + i, p + i, q + i, x + i},
+                                                          nullptr, nullptr, count, sums);
                          });
-                         finish(r_dot_r);
+                         finish(sums[0]);
                        }));
-  all.push_back(kernel("cg-pipelined", "z, s, p, x, u, w, r.r, w.u", 7, 6, 16,
+  all.push_back(kernel(solver::PipelinedCg::facts.name, "z, s, p, x, u, w, r.r, w.u", 7, 6, 16,
                        Operations{.additions = 6, .multiplications = 8} + 2 * close_sum,
                        [=, this](const auto& for_each) {
-                         CloseSum r_dot_r(bound_);
-                         CloseSum r_dot_u(bound_);
-                         CloseSum w_dot_u(bound_);
+                         std::array sums{CloseSum(bound_), CloseSum(bound_), CloseSum(bound_)};
                          for_each([&](std::size_t i, std::int64_t count) {
                            solver::ghysels_vanroose_pass(
                                alpha, beta,
                                {r + i, w + i, w + i, n + i, p + i, q + i, z + i, x + i}, nullptr,
-                               nullptr, count, r_dot_r, r_dot_u, w_dot_u);
+                               nullptr, count, sums);
                          });
-                         finish(w_dot_u);
+                         finish(sums[2]);
                        }));
   // r.u is r.r without a preconditioner: four sums.
-  all.push_back(kernel(
-      "cg-pipelined-pr", "x, u, p, t, 5 sums", 6, 4, 18,
-      Operations{.additions = 5, .multiplications = 9} + 4 * close_sum,
-      [=, this](const auto& for_each) {
-        solver::PredictRecomputeSums sums({bound_, bound_, 16 * bound_, 16 * bound_, 256 * bound_});
-        for_each([&](std::size_t i, std::int64_t count) {
-          solver::predict_recompute_pass(alpha, beta, {r + i, w + i, p + i, q + i, n + i, x + i},
-                                         nullptr, nullptr, count, sums);
-        });
-        finish(sums.r_dot_r);
-      }));
+  all.push_back(kernel(solver::PredictRecomputeCg::facts.name, "x, u, p, t, 5 sums", 6, 4, 18,
+                       Operations{.additions = 5, .multiplications = 9} + 4 * close_sum,
+                       [=, this](const auto& for_each) {
+                         std::array sums{CloseSum(bound_), CloseSum(bound_), CloseSum(16 * bound_),
+                                         CloseSum(16 * bound_), CloseSum(256 * bound_)};
+                         for_each([&](std::size_t i, std::int64_t count) {
+                           solver::predict_recompute_pass(
+                               alpha, beta, {r + i, w + i, p + i, q + i, n + i, x + i}, nullptr,
+                               nullptr, count, sums);
+                         });
+                         finish(sums[0]);
+                       }));
   return all;
 }
 

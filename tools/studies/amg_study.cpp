@@ -1,8 +1,7 @@
-#include "tools/studies/amg_study.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,27 +11,27 @@
 #include <fmt/ranges.h>
 
 #include "comm_thread/mpi/input_error.h"
-#include "library/settings/amg_word.h"
+#include "library/options/preconditioner_words.h"
+#include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/settings/solve_settings.h"
 #include "library/solve/row_scaling.h"
 #include "library/solve/system_context.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/polynomial.h"
 #include "solver/choice/matrix_traits.h"
-#include "solver/krylov/stop_criterion.h"
 #include "solver/methods/method_table.h"
+#include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/reporting/amg_report.h"
-#include "tools/studies/problem_study.h"
+#include "tools/reporting/solve_levels.h"
+#include "tools/studies/study.h"
 #include "tools/system/solve_system.h"
 
 namespace weft::tools {
@@ -58,51 +57,33 @@ struct AmgStudyOptions : SolveStudyOptions {
   }
 };
 
-/// What one entrant differs by.
-struct AmgVariant {
-  std::string cycle;
-  int degree;
-  double strength;
-  std::string mode;
-};
-
-/// Every combination.
-std::vector<AmgVariant> variants(const AmgStudyOptions& options) {
-  std::vector<AmgVariant> all;
-  for (const std::string& cycle : options.cycles)
-    for (const int degree : options.degrees)
-      for (const double strength : options.strengths)
-        for (const std::string& mode : options.modes)
-          all.push_back({cycle, degree, strength, mode});
-  return all;
-}
-
 /// Conjugate gradients with one variant.
 class AmgEntrant {
  public:
-  /// Collective. Throws comm_thread::InputError.
+  /// `variant`: what it differs by. Collective. Throws comm_thread::InputError.
   AmgEntrant(const Job& job, SolveSystem& system, const AmgStudyOptions& options,
-             const spmv::Problem& problem, const AmgVariant& variant)
-      : variant_(variant) {
+             const spmv::Problem& problem, Json variant)
+      : variant_(std::move(variant)) {
     library::SolveSettings& settings = settings_;
     settings.scale = "none";
     settings.order = options.order_of(problem);
     settings.partition = options.partition;
-    settings.mode = variant.mode;
+    settings.mode = variant_["mode"].get<std::string>();
     settings.method = "cg";
     settings.preconditioner =
-        fmt::format("amg:degree={},strength={}", variant.degree, variant.strength);
-    settings.cycle = variant.cycle;
+        fmt::format("amg:degree={},strength={}", variant_["degree"].get<int>(),
+                    variant_["strength"].get<double>());
+    settings.cycle = variant_["cycle"].get<std::string>();
     const perfmodel::Stopwatch watch;
     method_stop_ = {.tolerance = options.tolerance, .max_iterations = most_iterations};
     made_ = library::collective_make_preconditioner(system.op(), settings, problem);
     setup_seconds_ = job.world().max(watch.seconds());
-    amg_ = dynamic_cast<solver::amg::AmgPreconditioner*>(made_.object.get());
     method_ = solver::find_krylov_method(settings.method)
-                  ->collective_make(system.op(), {.mode = *spmv::parse_mode(variant.mode),
+                  ->collective_make(system.op(), {.mode = *spmv::parse_mode(settings.mode),
                                                   .preconditioner = made_.object.get(),
                                                   .stop = method_stop_,
                                                   .on_iteration = {}});
+    levels_.emplace(*method_, made_.object.get());
     auto& matrix = dynamic_cast<spmv::SparseOperator&>(system.op());
     rows_.collective_look(matrix, solver::collective_find_traits(matrix));
   }
@@ -114,14 +95,14 @@ class AmgEntrant {
     if (is_counted)
       seconds_.push_back(job.world().max(last_.solve_seconds));
     else
-      amg_->forget_times();
+      levels_->forget_times();
   }
 
   /// Collective; complete on rank 0.
   Json collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
     const Statistics seconds = summarise(seconds_);
     const auto iterations = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
-    Json amg = collective_amg_report(job, comm_thread, amg_->report(), setup_seconds_);
+    Json amg = levels_->collective_report(job, comm_thread, setup_seconds_);
     double alone = 0;
     double waited = 0;
     std::int64_t messages = 0;
@@ -131,33 +112,31 @@ class AmgEntrant {
       messages += level["halo"]["messages"].get<std::int64_t>();
     }
     const Json hidden = alone > 0 ? Json(std::clamp(1 - waited / alone, 0.0, 1.0)) : Json(nullptr);
-    return {{"cycle", variant_.cycle},
-            {"degree", variant_.degree},
-            {"strength", variant_.strength},
-            {"mode", variant_.mode},
-            {"status", solver::name(last_.status)},
-            {"iterations", last_.iterations},
-            {"relative_residual", last_.relative_residual},
-            {"seconds", seconds.median},
-            {"spread", seconds.spread},
-            {"seconds_per_iteration", seconds.median / iterations},
-            {"setup_seconds", setup_seconds_},
-            {"messages_per_cycle", messages},
-            {"hidden_fraction", hidden},
-            {"amg", std::move(amg)}};
+    Json report = variant_;
+    report.update({{"status", solver::name(last_.status)},
+                   {"iterations", last_.iterations},
+                   {"relative_residual", last_.relative_residual},
+                   {"seconds", seconds.median},
+                   {"spread", seconds.spread},
+                   {"seconds_per_iteration", seconds.median / iterations},
+                   {"setup_seconds", setup_seconds_},
+                   {"messages_per_cycle", messages},
+                   {"hidden_fraction", hidden},
+                   {"amg", std::move(amg)}});
+    return report;
   }
 
  private:
   static constexpr std::int64_t most_iterations = 1000;
 
-  AmgVariant variant_;
+  Json variant_;
   library::SolveSettings settings_;
   library::SystemContext context_;
   library::RowScaling rows_{settings_, context_, false};
   solver::StopCriterion method_stop_;
   library::MadePreconditioner made_;
-  solver::amg::AmgPreconditioner* amg_ = nullptr;
   std::unique_ptr<solver::KrylovMethod> method_;
+  std::optional<SolveLevels> levels_;
   double setup_seconds_ = 0;
   std::vector<double> seconds_;
   solver::SolveReport last_;
@@ -168,8 +147,12 @@ Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Prob
   SolveSystem system(job, options, problem,
                      library::choose_right_hand_side(options.right_hand_side, problem), false);
   std::vector<std::unique_ptr<AmgEntrant>> entrants;
-  for (const AmgVariant& variant : variants(options))
-    entrants.push_back(std::make_unique<AmgEntrant>(job, system, options, problem, variant));
+  for (Json& variant : combinations({{"cycle", options.cycles},
+                                     {"degree", options.degrees},
+                                     {"strength", options.strengths},
+                                     {"mode", options.modes}}))
+    entrants.push_back(
+        std::make_unique<AmgEntrant>(job, system, options, problem, std::move(variant)));
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
           {"ordering", system.ordering()},
@@ -177,78 +160,72 @@ Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Prob
 }
 
 /// What each level sends in a cycle, the finest first.
-std::string messages_of(const Json& levels) {
+std::string messages_of(const Json& run) {
   std::vector<std::int64_t> counts;
-  for (const Json& level : levels) counts.push_back(level["halo"]["messages"].get<std::int64_t>());
-  return fmt::format("{}", fmt::join(counts, " "));
+  for (const Json& level : run["amg"]["levels"])
+    counts.push_back(level["halo"]["messages"].get<std::int64_t>());
+  return fmt::format("  {}", fmt::join(counts, " "));
+}
+
+std::string hidden_in(const Json& run) {
+  const Json& hidden = run["hidden_fraction"];
+  return hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>());
 }
 
 void print_amg_study(const Json& report) {
-  const Json& study = report["study"];
-  fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
-             study["tolerance"].get<double>(), study["repetitions"].get<int>());
-  for (const Json& each : study["problems"]) {
-    fmt::print("\n{}: {} rows\n", each["problem"].get<std::string>(),
-               each["rows"].get<std::int64_t>());
-    fmt::print("{:<10}{:>7}{:>10}{:>14}{:>11}{:>11}{:>9}{:>11}{:>9}  {}\n", "cycle", "degree",
-               "strength", "mode", "iterations", "set-up s", "s", "ms/cycle", "hidden",
-               "messages by level");
-    for (const Json& run : each["runs"]) {
-      const Json& hidden = run["hidden_fraction"];
-      fmt::print("{:<10}{:>7}{:>10g}{:>14}{:>11}{:>11.3f}{:>9.3f}{:>11.3f}{:>9}  {}{}\n",
-                 run["cycle"].get<std::string>(), run["degree"].get<int>(),
-                 run["strength"].get<double>(), run["mode"].get<std::string>(),
-                 run["iterations"].get<std::int64_t>(), run["setup_seconds"].get<double>(),
-                 run["seconds"].get<double>(), 1e3 * run["seconds_per_iteration"].get<double>(),
-                 hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>()),
-                 messages_of(run["amg"]["levels"]),
-                 run["status"] == "converged" ? "" : "  " + run["status"].get<std::string>());
-    }
-  }
+  print_problem_tables(report, false,
+                       {column("cycle", -10, "/cycle"),
+                        column("degree", 7, "/degree"),
+                        column("strength", 10, "/strength", "{:g}"),
+                        column("mode", 14, "/mode"),
+                        column("iterations", 11, "/iterations"),
+                        column("set-up s", 11, "/setup_seconds", "{:.3f}"),
+                        column("s", 9, "/seconds", "{:.3f}"),
+                        column("ms/cycle", 11, "/seconds_per_iteration", "{:.3f}", 1e3),
+                        {"hidden", 9, hidden_in},
+                        {"  messages by level", 0, messages_of}});
 }
 
-int study(const comm_thread::MpiSession& session, const AmgStudyOptions& options) {
+int study(const comm_thread::MpiSession& session, const CLI::App& /*command*/,
+          const AmgStudyOptions& options) {
   options.check();
   return collective_study_problems(
       session, options,
-      {.collective_study =
-           [&](Job& job, const spmv::Problem& problem) {
-             return collective_study(job, options, problem);
-           },
-       .facts = {{"parameter", "amg"}, {"tolerance", options.tolerance}},
-       .run = {{"method", "cg"}},
-       .print = print_amg_study});
+      {{{"method", "cg"}}, {{"parameter", "amg"}, {"tolerance", options.tolerance}}},
+      [&](Job& job, const spmv::Problem& problem) {
+        return collective_study(job, options, problem);
+      },
+      print_amg_study);
 }
 
-}  // namespace
-
-void add_amg_study(CLI::App& study_command, const comm_thread::MpiSession& session,
-                   int& exit_code) {
-  const auto options = std::make_shared<AmgStudyOptions>();
-  CLI::App& command = *study_command.add_subcommand(
-      "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
-  add_solve_study_options(command, *options, "one or more problems");
-  add_entry_options(command, *options);
-  command.add_option("--cycles", options->cycles, "as --cycle of weft solve")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check([](const std::string& text) { return fault_of([&] { library::parse_cycle(text); }); })
-      ->type_name("V|W|auto,...")
-      ->capture_default_str();
-  add_list(command, "--degrees", options->degrees, "of the smoothing polynomial, 1 to 4", "K,...");
-  add_list(command, "--strengths", options->strengths,
+void add_options(CLI::App& command, AmgStudyOptions& options) {
+  add_solve_study_options(command, options, "one or more problems");
+  bind_options(command, options, library::matrix_options(), {"triangle", "base", "format"});
+  add_list(command, "--cycles", options.cycles, "as --cycle of weft solve", "V|W|auto,...")
+      ->check([](const std::string& text) {
+        return fault_of([&] { library::parse_amg("amg:cycle=" + text); });
+      });
+  add_list(command, "--degrees", options.degrees, "of the smoothing polynomial, 1 to 4", "K,...");
+  add_list(command, "--strengths", options.strengths,
            "share of a row's strongest coupling from which one is strong", "S,...");
-  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+  add_choices(command, "--modes", options.modes, spmv::mode_names(),
               "halo exchange, as in weft solve");
-  add_format_option(command, *options);
-  add_job_options(command, *options);
+  add_job_options(command, options);
+  show_in_help(command, library::OptionGroup::method, {"--cycles", "--degrees", "--strengths"});
+  show_in_help(command, library::OptionGroup::run, {"--modes"});
   command.footer(
       "Examples:\n"
       "  weft study amg poisson3d:64 diffusion3d:56,lognormal:3\n"
       "  mpiexec.mpich -n 2 weft study amg poisson3d:64 --cycles V,W --modes vector,task\n"
       "All variants have their memory at once.\n"
       "tools/run study ... --plot FILE.svg draws the report.");
-  command.callback([options, &session, &exit_code] { exit_code = study(session, *options); });
+}
+
+}  // namespace
+
+void add_amg_study(const StudyProgram& program) {
+  program.add<AmgStudyOptions>(
+      "amg", "compare cycles, smoothing, strengths and modes of algebraic multigrid");
 }
 
 }  // namespace weft::tools

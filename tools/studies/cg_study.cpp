@@ -1,5 +1,3 @@
-#include "tools/studies/cg_study.h"
-
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -9,20 +7,21 @@
 
 #include <fmt/format.h>
 
+#include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/settings/solve_settings.h"
 #include "library/solve/symmetry_check.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
 #include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/measure/communication_cost.h"
 #include "tools/measure/settled_storage.h"
 #include "tools/measure/unfused_cg.h"
-#include "tools/studies/problem_study.h"
+#include "tools/studies/study.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
 
@@ -34,7 +33,7 @@ using perfmodel::Phase;
 struct CgStudyOptions : ProblemStudyOptions {
   CgStudyOptions() { repetitions = 5; }
   std::vector<std::string> modes = spmv::mode_names();
-  std::vector<std::string> methods{"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"};
+  std::vector<std::string> methods = solver::names_of_methods(&solver::MethodFacts::is_cg_variant);
   std::string operator_kind = "stencil";
   std::int64_t iterations = 50;
   bool force = false;  // a matrix that is not symmetric
@@ -138,69 +137,70 @@ void print_cg_study(const Json& report) {
   fmt::print("run          {}, medians of {} runs of {} iterations\n", ranks_and_threads(report),
              study["repetitions"].get<int>(), study["iterations"].get<std::int64_t>());
   for (const Json& each : study["problems"]) {
-    const double textbook = each["textbook_seconds_per_iteration"].get<double>();
+    const Json& textbook = each["textbook_seconds_per_iteration"];
     fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
                each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
     fmt::print("alone        halo {:.4f} ms, reduction {:.4f} ms\n",
                1e3 * each["halo_seconds_alone"].get<double>(),
                1e3 * each["reduction_seconds_alone"].get<double>());
-    fmt::print("{:<18}{:<14}{:>14}{:>11}{:>12}{:>13}{:>18}\n", "method", "mode", "ms/iteration",
-               "spread", "x textbook", "halo hidden", "reduction hidden");
-    fmt::print("{:<18}{:<14}{:>14.4f}\n", "textbook loops", "vector", 1e3 * textbook);
-    for (const Json& run : each["runs"]) {
-      const double seconds = run["seconds_per_iteration"].get<double>();
-      fmt::print("{:<18}{:<14}{:>14.4f}{:>11.4f}{:>12.2f}{:>11.0f} %{:>16.0f} %\n",
-                 run["method"].get<std::string>(), run["mode"].get<std::string>(), 1e3 * seconds,
-                 1e3 * run["spread"].get<double>(), textbook / seconds,
-                 100 * run["halo_hidden_fraction"].get<double>(),
-                 100 * run["reduction_hidden_fraction"].get<double>());
+    Json runs = Json::array();
+    runs.push_back(
+        {{"method", "textbook loops"}, {"mode", "vector"}, {"seconds_per_iteration", textbook}});
+    for (Json run : each["runs"]) {
+      run["gain"] = textbook.get<double>() / run["seconds_per_iteration"].get<double>();
+      runs.push_back(std::move(run));
     }
+    print_table({column("method", -18, "/method"), column("mode", -14, "/mode"),
+                 column("ms/iteration", 14, "/seconds_per_iteration", "{:.4f}", 1e3),
+                 column("spread", 11, "/spread", "{:.4f}", 1e3),
+                 column("x textbook", 12, "/gain", "{:.2f}"),
+                 column("halo hidden", 13, "/halo_hidden_fraction", "{:.0f} %", 100),
+                 column("reduction hidden", 18, "/reduction_hidden_fraction", "{:.0f} %", 100)},
+                runs);
   }
 }
 
-int study(const comm_thread::MpiSession& session, const CgStudyOptions& options) {
+int study(const comm_thread::MpiSession& session, const CLI::App& /*command*/,
+          const CgStudyOptions& options) {
   return collective_study_problems(
       session, options,
-      {.collective_study =
-           [&](Job& job, const spmv::Problem& problem) {
-             return collective_study(job, options, problem);
-           },
-       .facts = {{"parameter", "cg"}, {"iterations", options.iterations}},
-       .run = {{"method", fmt::format("{}", fmt::join(options.methods, ","))},
-               {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
-       .print = print_cg_study});
+      {{{"method", fmt::format("{}", fmt::join(options.methods, ","))},
+        {"mode", fmt::format("{}", fmt::join(options.modes, ","))}},
+       {{"parameter", "cg"}, {"iterations", options.iterations}}},
+      [&](Job& job, const spmv::Problem& problem) {
+        return collective_study(job, options, problem);
+      },
+      print_cg_study);
 }
 
-}  // namespace
-
-void add_cg_study(CLI::App& study_command, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<CgStudyOptions>();
-  CLI::App& command = *study_command.add_subcommand(
-      "cg", "compare the variants of conjugate gradients in every mode");
-  command.add_option("problems", options->problems, "one or more, named as in weft solve")
+void add_options(CLI::App& command, CgStudyOptions& options) {
+  command.add_option("problems", options.problems, "one or more, named as in weft solve")
       ->required()
       ->type_name("PROBLEM...");
-  add_choices(command, "--modes", options->modes, spmv::mode_names(),
+  add_choices(command, "--modes", options.modes, spmv::mode_names(),
               "halo exchange: vector waits, overlap computes first, overlap-test tests at\n"
               "intervals, task uses the communication thread");
-  add_choices(command, "--methods", options->methods,
-              {"cg", "cg-one-reduction", "cg-pipelined", "cg-pipelined-pr"},
+  add_choices(command, "--methods", options.methods,
+              solver::names_of_methods(&solver::MethodFacts::is_cg_variant),
               "variants of conjugate gradients, separated by commas");
-  add_operator_option(command, options->operator_kind);
-  add_entry_options(command, *options);
-  command.add_flag("--force", options->force, "run on a matrix that is not symmetric, too");
-  command.add_option("--iterations", options->iterations, "iterations of each run")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--repetitions", options->repetitions, "runs of each; medians are shown")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  add_job_options(command, *options);
+  add_operator_option(command, options.operator_kind);
+  bind_options(command, options, library::matrix_options(), {"triangle", "base"});
+  command.add_flag("--force", options.force, "run on a matrix that is not symmetric, too");
+  add_count(command, "--iterations", options.iterations, 1, 1'000'000, "iterations of each run");
+  add_repetitions(command, options.repetitions);
+  add_job_options(command, options);
   command.footer(
       "Examples:\n"
       "  weft study cg poisson3d:256 --methods cg,cg-one-reduction --modes task\n"
       "  mpiexec.mpich -n 2 weft study cg poisson3d:100 poisson3d:200 --json cg.json");
-  command.callback([options, &session, &exit_code] { exit_code = study(session, *options); });
+}
+
+}  // namespace
+
+/// Beside a textbook's unfused loops.
+/// Source: Hoefler et al. 2007, sections 5 and 6 (blocking against non-blocking halos).
+void add_cg_study(const StudyProgram& program) {
+  program.add<CgStudyOptions>("cg", "compare the variants of conjugate gradients in every mode");
 }
 
 }  // namespace weft::tools

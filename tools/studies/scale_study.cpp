@@ -1,7 +1,4 @@
-#include "tools/studies/scale_study.h"
-
 #include <array>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,8 +10,10 @@
 #include "solver/simulation/jacobi_simulation.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job_report.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/studies/study.h"
 
 namespace weft::tools {
 namespace {
@@ -108,43 +107,28 @@ Json compared(const Json& run, const Json& sync, const PublishedTable& table) {
 
 void print_scale_study(const Json& report) {
   const Json& study = report["study"];
-  fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
-             study["machine"]["source"].get<std::string>());
+  print_studied(report);
   fmt::print(
       "values       {}^3 points a rank for {}^3: fewer sweeps than published, so compare "
       "ratios\n\n",
       study["real_points"].get<int>(), study["points"].get<int>());
-  fmt::print("{:>7}{:>8}{:>11}{:>11}{:>13}{:>10} |{:>9}{:>13}{:>10}{:>11}\n", "ranks", "variant",
-             "seconds", "sweeps", "ms per sweep", "to sync", "seconds", "ms per sweep", "to sync",
-             "sim./pub.");
-  for (const Json& run : study["runs"]) {
-    const double seconds = run["seconds"].get<double>();
-    const double sweeps = run["iterations"]["mean"].get<double>();
-    fmt::print("{:>7}{:>8}{:>11.4g}{:>11.1f}{:>13.4g}{:>10.3f} |",
-               run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(), seconds,
-               sweeps, 1e3 * seconds / sweeps, run["ratio_to_sync"].get<double>());
-    const Json& published = run["published"];
-    if (published.is_null()) {
-      fmt::print("\n");
-      continue;
-    }
-    fmt::print("{:>9.1f}{:>13.4g}{:>10.3f}{:>11.3f}\n", published["seconds"].get<double>(),
-               published["ms_per_iteration"].get<double>(),
-               published["ratio_to_sync"].get<double>(),
-               published["simulated_to_published"].get<double>());
-  }
+  print_table({column("ranks", 7, "/simulated_ranks"), column("variant", 8, "/variant"),
+               column("seconds", 11, "/seconds", "{:.4g}"),
+               column("sweeps", 11, "/iterations/mean", "{:.1f}"),
+               ratio_column("ms per sweep", 13, "/seconds", "/iterations/mean", "{:.4g}", 1e3),
+               column("to sync", 10, "/ratio_to_sync", "{:.3f}"), line_column(),
+               column("seconds", 9, "/published/seconds", "{:.1f}"),
+               column("ms per sweep", 13, "/published/ms_per_iteration", "{:.4g}"),
+               column("to sync", 10, "/published/ratio_to_sync", "{:.3f}"),
+               column("sim./pub.", 11, "/published/simulated_to_published", "{:.3f}")},
+              study["runs"]);
 }
 
-int study_scale(const comm_thread::MpiSession& session, const ScaleStudyOptions& options) {
-  const perfmodel::Stopwatch watch;
-  solver::JacobiSimulationOptions jacobi = options.jacobi;
-  jacobi.machine = options.machine.parsed();
-  jacobi.transport = comm_thread::transport_choice(options.transport);
-  const PublishedTable table = published_table(jacobi.transport);
-  Job job = collective_start_job(session, options);
+StudyResult collective_study(const Job& job, const ScaleStudyOptions& options,
+                             solver::JacobiSimulationOptions jacobi) {
   collective_expect_one_rank(job, "study scale");
   jacobi.thread_count = job.team().thread_count();
-  const ReportFile report_file(job, options.json_path);
+  const PublishedTable table = published_table(jacobi.transport);
   Json runs = Json::array();
   for (const int ranks : options.ranks) {
     Json sync;
@@ -159,50 +143,48 @@ int study_scale(const comm_thread::MpiSession& session, const ScaleStudyOptions&
       runs.push_back(std::move(run));
     }
   }
-  Json report = collective_start_report(job, "study");
-  report["method"] = "jacobi";
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["study"] = {{"parameter", "scale"},
-                     {"machine", machine_report(jacobi.machine)},
-                     {"transport", options.transport},
-                     {"points", jacobi.points},
-                     {"real_points", jacobi.real_points},
-                     {"runs", std::move(runs)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_scale_study(report);
-  return 0;
+  return {{{"method", "jacobi"}},
+          {{"parameter", "scale"},
+           {"machine", machine_report(jacobi.machine)},
+           {"transport", options.transport},
+           {"points", jacobi.points},
+           {"real_points", jacobi.real_points},
+           {"runs", std::move(runs)}}};
+}
+
+int study(const comm_thread::MpiSession& session, const CLI::App& /*command*/,
+          const ScaleStudyOptions& options) {
+  solver::JacobiSimulationOptions jacobi = options.jacobi;
+  jacobi.machine = options.machine.parsed();
+  jacobi.transport = comm_thread::transport_choice(options.transport);
+  return collective_run_study(
+      session, options, [&](const Job& job) { return collective_study(job, options, jacobi); },
+      print_scale_study);
+}
+
+void add_options(CLI::App& command, ScaleStudyOptions& options) {
+  add_list(command, "--simulated-ranks", options.ranks,
+           "numbers of ranks; published are 32, 512, 8192 and 32768", "COUNT,...")
+      ->check(is_count(1, 1 << 20));
+  command.add_option("--tolerance", options.jacobi.tolerance, "relative residual to reach")
+      ->check(is_number(library::any_above_zero))
+      ->capture_default_str();
+  add_count(command, "--real-points", options.jacobi.real_points, 1, 64,
+            "points per direction that are really swept for a rank's 50");
+  add_transport(command, options.transport);
+  command.add_option("--seed", options.jacobi.seed, "of everything that is random")
+      ->capture_default_str();
+  add_machine_options(command, options.machine);
+  add_point_options(command, options.machine);
+  add_poll_interval(command, options.machine);
+  add_job_options(command, options);
 }
 
 }  // namespace
 
-void add_scale_study(CLI::App& study, const comm_thread::MpiSession& session, int& exit_code) {
-  const auto options = std::make_shared<ScaleStudyOptions>();
-  CLI::App& command = *study.add_subcommand(
+void add_scale_study(const StudyProgram& program) {
+  program.add<ScaleStudyOptions>(
       "scale", "simulated weak scaling of Jacobi sweeps, beside published values");
-  command
-      .add_option("--simulated-ranks", options->ranks,
-                  "numbers of ranks; published are 32, 512, 8192 and 32768")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20))
-      ->type_name("COUNT,...")
-      ->capture_default_str();
-  command.add_option("--tolerance", options->jacobi.tolerance, "relative residual to reach")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      .add_option("--real-points", options->jacobi.real_points,
-                  "points per direction that are really swept for a rank's 50")
-      ->check(CLI::Range(1, 64))
-      ->type_name("COUNT")
-      ->capture_default_str();
-  add_transport(command, options->transport);
-  command.add_option("--seed", options->jacobi.seed, "of everything that is random")
-      ->capture_default_str();
-  add_machine_options(command, options->machine);
-  add_point_options(command, options->machine);
-  add_poll_interval(command, options->machine);
-  add_job_options(command, *options);
-  command.callback([options, &session, &exit_code] { exit_code = study_scale(session, *options); });
 }
 
 }  // namespace weft::tools

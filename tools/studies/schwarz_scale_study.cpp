@@ -1,8 +1,5 @@
-#include "tools/studies/schwarz_scale_study.h"
-
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +10,10 @@
 #include "solver/simulation/schwarz_simulation.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job_report.h"
+#include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/studies/study.h"
 
 namespace weft::tools {
 namespace {
@@ -125,50 +124,33 @@ Json compared(const solver::SchwarzSimulationOptions& schwarz, const Caption& ca
 
 void print_schwarz_scale_study(const Json& report) {
   const Json& study = report["study"];
-  fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
-             study["machine"]["source"].get<std::string>());
+  print_studied(report);
   fmt::print("values       {}^2 real points a tile\n", study["real_points"].get<int>());
   fmt::print(
       "published    Yamazaki et al. 2019, table 3 and captions; sync: mean of MPI_Wait and "
       "MPI_Waitall,\n             and async relative to the slower and the quicker of them\n\n");
-  fmt::print("{:>5}{:>4}{:>7}{:>7}{:>11}{:>11}{:>9}{:>10} |{:>7}{:>8}{:>9}{:>11}{:>13}{:>11}\n",
-             "table", "q", "points", "sync", "async", "ms sync", "ms async", "async/s.", "sync",
-             "async", "ms sync", "async/s.", "of both", "sim./pub.");
-  for (const Json& run : study["runs"]) {
-    const Json& sync = run["sync"];
-    const Json& async = run["async"];
-    const Json& published = run["published"];
-    const auto milliseconds = [](const Json& one) {
-      return 1e3 * one["seconds"].get<double>() / one["iterations"]["mean"].get<double>();
-    };
-    fmt::print("{:>5}{:>4}{:>7}{:>7}{:>11}{:>11.3g}{:>9.3g}{:>10.3f} |",
-               run["table"].get<std::string>(), run["subdomains"].get<int>(),
-               run["points"].get<int>(), sync["iterations"]["max"].get<int>(),
-               fmt::format("{}-{}", async["iterations"]["min"].get<int>(),
-                           async["iterations"]["max"].get<int>()),
-               milliseconds(sync), milliseconds(async), run["async_to_sync"].get<double>());
-    if (published.contains("sync_seconds"))
-      fmt::print("{:>7}{:>8}{:>9.3g}{:>11.3f}{:>13}", published["sync_iterations"].get<int>(),
-                 fmt::format("{}-{}", published["async_iterations"]["min"].get<int>(),
-                             published["async_iterations"]["max"].get<int>()),
-                 1e3 * published["sync_seconds"].get<double>() /
-                     published["sync_iterations"].get<double>(),
-                 published["async_to_sync"].get<double>(),
-                 fmt::format("{:.3f}-{:.3f}", published["async_to_slower_sync"].get<double>(),
-                             published["async_to_quicker_sync"].get<double>()));
-    else
-      fmt::print("{:>35.3f}{:>13}", published["async_to_sync"].get<double>(), "");
-    fmt::print("{:>11.3f}\n", published["simulated_to_published"].get<double>());
-  }
+  print_table(
+      {column("table", 5, "/table"), column("q", 4, "/subdomains"), column("points", 7, "/points"),
+       column("sync", 7, "/sync/iterations/max"),
+       range_column("async", 11, "/async/iterations/min", "/async/iterations/max"),
+       ratio_column("ms sync", 11, "/sync/seconds", "/sync/iterations/mean", "{:.3g}", 1e3),
+       ratio_column("ms async", 9, "/async/seconds", "/async/iterations/mean", "{:.3g}", 1e3),
+       column("async/s.", 10, "/async_to_sync", "{:.3f}"), line_column(),
+       column("sync", 7, "/published/sync_iterations"),
+       range_column("async", 8, "/published/async_iterations/min",
+                    "/published/async_iterations/max"),
+       ratio_column("ms sync", 9, "/published/sync_seconds", "/published/sync_iterations", "{:.3g}",
+                    1e3),
+       column("async/s.", 11, "/published/async_to_sync", "{:.3f}"),
+       range_column("of both", 13, "/published/async_to_slower_sync",
+                    "/published/async_to_quicker_sync", "{:.3f}"),
+       column("sim./pub.", 11, "/published/simulated_to_published", "{:.3f}")},
+      study["runs"]);
 }
 
-int study_scale(const comm_thread::MpiSession& session, const SchwarzScaleStudyOptions& options) {
-  const perfmodel::Stopwatch watch;
-  solver::SchwarzSimulationOptions schwarz = options.schwarz;
-  schwarz.machine = options.machine.parsed();
-  Job job = collective_start_job(session, options);
+StudyResult collective_study(const Job& job, const SchwarzScaleStudyOptions& options,
+                             const solver::SchwarzSimulationOptions& schwarz) {
   collective_expect_one_rank(job, "study scale-schwarz");
-  const ReportFile report_file(job, options.json_path);
   Json runs = Json::array();
   const auto is_wanted = [&options](const auto& published) {
     return std::ranges::find(options.sides, published.tiles_per_side) != options.sides.end();
@@ -177,49 +159,46 @@ int study_scale(const comm_thread::MpiSession& session, const SchwarzScaleStudyO
     if (is_wanted(column)) runs.push_back(compared(schwarz, column));
   for (const Caption& caption : captions)
     if (is_wanted(caption)) runs.push_back(compared(schwarz, caption));
-  Json report = collective_start_report(job, "study");
-  report["method"] = "schwarz";
-  report["seconds"] = {{"total", watch.seconds()}};
-  report["study"] = {{"parameter", "scale-schwarz"},
-                     {"machine", machine_report(schwarz.machine)},
-                     {"real_points", schwarz.real_points},
-                     {"runs", std::move(runs)}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_schwarz_scale_study(report);
-  return 0;
+  return {{{"method", "schwarz"}},
+          {{"parameter", "scale-schwarz"},
+           {"machine", machine_report(schwarz.machine)},
+           {"real_points", schwarz.real_points},
+           {"runs", std::move(runs)}}};
+}
+
+int study(const comm_thread::MpiSession& session, const CLI::App& /*command*/,
+          const SchwarzScaleStudyOptions& options) {
+  solver::SchwarzSimulationOptions schwarz = options.schwarz;
+  schwarz.machine = options.machine.parsed();
+  return collective_run_study(
+      session, options, [&](const Job& job) { return collective_study(job, options, schwarz); },
+      print_schwarz_scale_study);
+}
+
+void add_options(CLI::App& command, SchwarzScaleStudyOptions& options) {
+  add_list(command, "--subdomains", options.sides,
+           "tiles along each side; published are 12, 18, 24, 30, 36, 42 and 48, and in "
+           "captions 16 and 32",
+           "COUNT,...")
+      ->check(is_count(1, 1024));
+  add_count(command, "--real-points", options.schwarz.real_points, 2, 256,
+            "points along each side of a tile that are really solved");
+  command.add_option("--tolerance", options.schwarz.tolerance, "relative residual of each tile")
+      ->check(is_number(library::any_above_zero))
+      ->capture_default_str();
+  command.add_option("--seed", options.schwarz.seed, "of everything that is random")
+      ->capture_default_str();
+  add_machine_options(command, options.machine);
+  add_tile_options(command, options.machine);
+  add_poll_interval(command, options.machine);
+  add_job_options(command, options);
 }
 
 }  // namespace
 
-void add_schwarz_scale_study(CLI::App& study, const comm_thread::MpiSession& session,
-                             int& exit_code) {
-  const auto options = std::make_shared<SchwarzScaleStudyOptions>();
-  CLI::App& command = *study.add_subcommand(
+void add_schwarz_scale_study(const StudyProgram& program) {
+  program.add<SchwarzScaleStudyOptions>(
       "scale-schwarz", "simulated scaling of optimized Schwarz, beside published values");
-  command
-      .add_option("--subdomains", options->sides,
-                  "tiles along each side; published are 12, 18, 24, 30, 36, 42 and 48, and in "
-                  "captions 16 and 32")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
-      ->type_name("COUNT,...")
-      ->capture_default_str();
-  command
-      .add_option("--real-points", options->schwarz.real_points,
-                  "points along each side of a tile that are really solved")
-      ->check(CLI::Range(2, 256))
-      ->type_name("COUNT")
-      ->capture_default_str();
-  command.add_option("--tolerance", options->schwarz.tolerance, "relative residual of each tile")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--seed", options->schwarz.seed, "of everything that is random")
-      ->capture_default_str();
-  add_machine_options(command, options->machine);
-  add_tile_options(command, options->machine);
-  add_poll_interval(command, options->machine);
-  add_job_options(command, *options);
-  command.callback([options, &session, &exit_code] { exit_code = study_scale(session, *options); });
 }
 
 }  // namespace weft::tools

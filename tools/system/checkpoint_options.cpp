@@ -7,6 +7,8 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/options/option_values.h"
+#include "tools/job/option_binding.h"
 
 namespace weft::tools {
 namespace {
@@ -42,44 +44,40 @@ std::optional<Interval> parse_interval(std::string_view text) {
   return Interval{.seconds = *number * factor, .iterations = 0};
 }
 
-std::string fault_of_interval(const std::string& text) {
-  if (parse_interval(text)) return "";
-  return "found '" + text +
-         "'; expected a time such as 300s, 5min or 1h, or iterations as in 100it";
+/// Throws comm_thread::InputError.
+Interval interval_of(const std::string& text) {
+  if (const auto interval = parse_interval(text)) return *interval;
+  throw comm_thread::InputError(
+      "found '" + text + "'; expected a time such as 300s, 5min or 1h, or iterations as in 100it");
 }
 
 }  // namespace
 
 solver::Checkpoints::Options CheckpointOptions::settings() const {
-  const auto interval = parse_interval(every);
-  if (!interval) throw comm_thread::InputError("--checkpoint-every: " + fault_of_interval(every));
+  const Interval interval = interval_of(every);
   return {.path = path,
           .from = from,
-          .every_seconds = interval->seconds,
-          .every_iterations = interval->iterations};
+          .every_seconds = interval.seconds,
+          .every_iterations = interval.iterations};
 }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
                             const std::string& limits, const std::string& how) {
-  command
-      .add_option(
-          "--checkpoint", options.path,
-          std::string(
-              "keep the state of the solve in this file, for --restart-from, while it goes on\n") +
-              "and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2" + limits +
-              " end it; FILE.previous is the state before")
-      ->type_name("FILE");
-  command
-      .add_option("--checkpoint-every", options.every,
-                  "time between two checkpoints, in s, min or h, or iterations as in 100it")
-      ->check(fault_of_interval)
-      ->capture_default_str()
-      ->type_name("TIME");
-  command
-      .add_option(
-          "--restart-from", options.from,
-          "continue from a file that --checkpoint has written, on any number of ranks\n" + how)
-      ->type_name("FILE");
+  using V = library::Values<CheckpointOptions>;
+  using Group = library::OptionGroup;
+  const library::OptionTable<CheckpointOptions> table{
+      {"checkpoint", Group::run,
+       "keeps the state of the solve in a file\n"
+       "for --restart-from, while it goes on and where SIGTERM, SIGINT, SIGUSR1 or SIGUSR2" +
+           limits + " end it; FILE.previous is the state before",
+       V::text(&CheckpointOptions::path, "FILE")},
+      {"checkpoint-every", Group::rest,
+       "time between two checkpoints, in s, min or h, or iterations as in 100it",
+       V::checked(&CheckpointOptions::every, interval_of, "TIME")},
+      {"restart-from", Group::run,
+       "continues from such a file\nthat --checkpoint has written, on any number of ranks\n" + how,
+       V::text(&CheckpointOptions::from, "FILE")}};
+  bind_options(command, options, table);
 }
 
 void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options) {

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/checkpoint/checkpoints.h"
-#include "tools/job/option_effects.h"
+#include "tools/job/effective_options.h"
 
 namespace weft::tools {
 

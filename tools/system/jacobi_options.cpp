@@ -6,21 +6,89 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
-#include "library/settings/schwarz_word.h"
+#include "library/options/nested_options.h"
+#include "library/options/option_values.h"
+#include "library/options/preconditioner_words.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/option_effects.h"
+#include "tools/job/effective_options.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
 using comm_thread::number_in;
+using Group = library::OptionGroup;
 
-std::string fault_of_momentum(const std::string& text) {
+/// Throws comm_thread::InputError.
+void check_momentum(const std::string& text) {
   const auto number = number_in<double>(text);
-  return text == "auto" || (number && *number >= 0 && *number < 1)
-             ? ""
-             : "found '" + text + "'; expected auto or a number from 0 to below 1";
+  if (text != "auto" && !(number && *number >= 0 && *number < 1))
+    throw InputError("found '" + text + "'; expected auto or a number from 0 to below 1");
+}
+
+/// --transport, which takes threads of one rank, too.
+library::ValueOf<JacobiOptions> transport_value() {
+  return {[](JacobiOptions& options, const std::string& word, const std::string&) {
+            options.is_threaded = word == "openmp";
+            if (options.is_threaded) return;
+            try {
+              options.transport = comm_thread::transport_choice(word);
+            } catch (const InputError& error) {
+              throw InputError(error.what() + std::string(", or openmp"));
+            }
+          },
+          [](const JacobiOptions& options) { return options.transport_name(); }, "TRANSPORT"};
+}
+
+/// Options that other commands do not have, or have with other words.
+const library::OptionTable<JacobiOptions>& jacobi_options() {
+  using V = library::Values<JacobiOptions>;
+  static const library::OptionTable<JacobiOptions> all{
+      {"grid", Group::problem,
+       "the points of a grid, whose rows the matrix has\n"
+       "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ",
+       V::text(&JacobiOptions::grid, "NXxNYxNZ")},
+      {"partition", Group::run, "what ranks get equal shares of\nof a matrix",
+       V::one_of(&JacobiOptions::partition, {"rows", "nonzeros"})},
+      {"rhs", Group::problem,
+       "right-hand side: ones, random:SEED, ... or a file\n"
+       "of a matrix: ones, boundary-one, random:SEED, x-random:SEED or a file",
+       V::text(&JacobiOptions::right_hand_side, "RHS")},
+      {"lift", Group::rest,
+       "of a grid: add this to all boundary values and start from it, so that\n"
+       "no value is exactly 0",
+       V::number(&JacobiOptions::lift, {.least = -1e300, .most = 1e300, .expected = "a number"})},
+      {"transport", Group::run,
+       std::string("how halos travel\n") + comm_thread::transport_words() +
+           "; or openmp: threads\nof one rank, each with its own planes",
+       transport_value()},
+      {"weight", Group::rest, "of a matrix: x + WEIGHT D^-1 (b - A x)",
+       V::number(&JacobiOptions::weight, library::any_above_zero)},
+      {"momentum", Group::rest,
+       "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
+       "both from the spectrum",
+       V::checked(
+           &JacobiOptions::momentum,
+           [](const std::string& text) {
+             check_momentum(text);
+             return text;
+           },
+           "MOMENTUM|auto")},
+      {"inner", Group::method,
+       "solver of the rows of a rank, instead of one sweep\n"
+       "of a matrix: cg:TOL: multisplitting, every rank solves its own block by conjugate\n"
+       "gradients to TOL; schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]:\n"
+       "restricted or optimized Schwarz, subdomains as of the preconditioner of weft solve",
+       V::text(&JacobiOptions::inner, "cg:TOL|schwarz[:...]")},
+      {"strict", Group::rest, "of a matrix: refuse it unless asynchronous convergence is certain",
+       V::flag(&JacobiOptions::is_strict)},
+      {"halo-depth", Group::rest,
+       "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
+       "sweeps, made in one pass through memory",
+       V::whole(&JacobiOptions::halo_depth, 1, 64, "S")},
+      {"no-time-blocks", Group::rest, "of a grid: make every sweep in a separate pass",
+       V::flag(&JacobiOptions::has_single_sweeps)}};
+  return all;
 }
 
 const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
@@ -44,7 +112,7 @@ const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
        "with --momentum auto, which chooses it",
        "one of them"},
       {{"--mode", "--halo-depth", "--no-time-blocks"},
-       &Options::is_sync,
+       [](const Options& options) { return options.is_sync(); },
        "without --variant sync",
        "both"},
       {{"--detector", "--in-flight"},
@@ -52,7 +120,7 @@ const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
        "with --variant sync",
        "async or racy"},
       {{"--mode", "--detector", "--in-flight", "--halo-period", "--halo-depth", "--no-time-blocks"},
-       [](const Options& options) { return !options.is_threaded(); },
+       [](const Options& options) { return !options.is_threaded; },
        "with --transport openmp, which sends no messages",
        "another transport"},
       {{"--no-time-blocks"},
@@ -67,98 +135,19 @@ void need(bool is_so, const std::string& message) {
   if (!is_so) throw InputError(message);
 }
 
-void add_what_options(CLI::App& command, JacobiOptions& options) {
-  command
-      .add_option("problem", options.problem,
-                  "any square matrix with a nonzero diagonal, named as in weft solve;\n"
-                  "or --grid")
-      ->type_name("PROBLEM");
-  command
-      .add_option("--grid", options.grid,
-                  "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ")
-      ->type_name("NXxNYxNZ");
-  add_choice(command, "--partition", options.partition, {"rows", "nonzeros"},
-             "of a matrix: equal shares of rows or nonzeros");
-  add_format_option(command, options);
-  add_entry_options(command, options);
-  command
-      .add_option("--rhs", options.right_hand_side,
-                  "of a matrix: ones, boundary-one, random:SEED, x-random:SEED or a file")
-      ->type_name("RHS");
-  command
-      .add_option("--lift", options.lift,
-                  "of a grid: add this to all boundary values and start from it, so that\n"
-                  "no value is exactly 0")
-      ->capture_default_str();
-}
-
-void add_method_options(CLI::App& command, JacobiOptions& options) {
-  add_choice(command, "--variant", options.variant, {"sync", "async", "racy"},
-             "sync: synchronous; async: asynchronous, newest whole halo; racy:\n"
-             "asynchronous, newest elements");
-  add_async_options(command, options, true);
-  command
-      .add_option("--halo-period", options.halo_period,
-                  "sweeps between two halo exchanges; auto: messages cost 5 % of sweeping;\n"
-                  "default: 1 with sync, else auto")
-      ->check([](const std::string& text) {
-        return fault_of([&] { library::parse_halo_period(text); });
-      })
-      ->type_name("N|auto");
-  command
-      .add_option("--check-period", options.check_period,
-                  "sweeps between two checks of the residual; default: 100 with sync,\n"
-                  "else 25")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("K");
-}
-
-void add_numerical_options(CLI::App& command, JacobiOptions& options) {
-  command
-      .add_option("--tolerance", options.tolerance,
-                  "end when ||b - A x|| is below this times ||b||")
-      ->check(fault_of_positive)
-      ->capture_default_str();
-  command.add_option("--weight", options.weight, "of a matrix: x + WEIGHT D^-1 (b - A x)")
-      ->check(fault_of_positive)
-      ->capture_default_str();
-  command
-      .add_option("--momentum", options.momentum,
-                  "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
-                  "both from the spectrum")
-      ->check(fault_of_momentum)
-      ->type_name("MOMENTUM|auto")
-      ->capture_default_str();
-  command
-      .add_option("--inner", options.inner,
-                  "of a matrix: inner solver; cg:TOL: multisplitting, every rank solves its\n"
-                  "own block by conjugate gradients to TOL; schwarz[:overlap=G,subdomains=S,\n"
-                  "partition=P,kind=K,shift=P]: restricted or optimized Schwarz, subdomains as\n"
-                  "of the preconditioner of weft solve")
-      ->type_name("cg:TOL|schwarz[:...]");
-  command.add_flag("--strict", options.is_strict,
-                   "of a matrix: refuse it unless asynchronous convergence is certain");
-}
-
 }  // namespace
 
 int JacobiOptions::sweeps_per_check() const {
-  if (check_period > 0) return check_period;
-  if (has_schwarz()) return 1;
-  return is_sync() ? 100 : 25;
+  return check_period == 0 && has_schwarz() ? 1 : IterationSettings::sweeps_per_check();
 }
 
 library::IterationSettings JacobiOptions::settings() const {
-  library::IterationSettings settings = AsyncOptions::settings();
+  library::IterationSettings settings = *this;
   settings.check_period = sweeps_per_check();
-  if (!halo_period.empty())
-    settings.halo_period = library::parse_halo_period(halo_period);
-  else if (!is_sync())
-    settings.halo_period = library::IterationSettings::automatic_halo_period;
   return settings;
 }
 
-bool JacobiOptions::has_schwarz() const { return library::is_schwarz(inner); }
+bool JacobiOptions::has_schwarz() const { return library::word_before_colon(inner) == "schwarz"; }
 
 solver::SchwarzPreconditioner::Options JacobiOptions::parsed_schwarz() const {
   using Kind = solver::SchwarzPreconditioner::Kind;
@@ -192,12 +181,12 @@ double JacobiOptions::inner_tolerance() const {
 }
 
 void JacobiOptions::check(const CLI::App& command) const {
-  settings().check();
+  IterationSettings::check();
   need(is_grid() != !problem.empty(),
        is_grid() ? "found PROBLEM and --grid; expected one of them"
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   if (!is_grid()) static_cast<void>(spmv::Problem::parse(problem));
-  need(!is_threaded() || is_grid(), "--transport openmp: found a matrix; expected --grid");
+  need(!is_threaded || is_grid(), "--transport openmp: found a matrix; expected --grid");
   expect_effects(command, *this, jacobi_effects());
   if (has_schwarz())
     static_cast<void>(parsed_schwarz());
@@ -206,19 +195,22 @@ void JacobiOptions::check(const CLI::App& command) const {
 }
 
 void add_jacobi_options(CLI::App& command, JacobiOptions& options) {
-  add_what_options(command, options);
-  add_method_options(command, options);
-  add_numerical_options(command, options);
-  command
-      .add_option("--halo-depth", options.halo_depth,
-                  "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
-                  "sweeps, made in one pass through memory")
-      ->check(CLI::Range(1, 64))
-      ->type_name("S")
-      ->capture_default_str();
+  const auto& sweeps = library::iteration_options();
+  add_problem_option(command, options)
+      .description(
+          "poisson3d:N, elasticity3d:N, ..., or a file .mtx, .petsc, .npz, .h5, .txt, ...\n"
+          "any square matrix with a nonzero diagonal, named as in weft solve; or --grid");
+  bind_options(command, options, jacobi_options(), {"grid", "partition"});
+  bind_options(command, options, library::matrix_options(), {"format", "triangle", "base"});
+  bind_options(command, options, jacobi_options(), {"rhs", "lift"});
+  bind_options(command, options, sweeps, {"variant", "mode"});
+  bind_options(command, options, jacobi_options(), {"transport", "inner"});
+  bind_options(command, options, sweeps,
+               {"in-flight", "detector", "tolerance", "max-iterations", "inject", "halo-period",
+                "check-period"});
+  bind_options(command, options, jacobi_options(),
+               {"weight", "momentum", "strict", "halo-depth", "no-time-blocks"});
   add_dry_run_option(command, options);
-  command.add_flag("--no-time-blocks", options.has_single_sweeps,
-                   "of a grid: make every sweep in a separate pass");
 }
 
 }  // namespace weft::tools

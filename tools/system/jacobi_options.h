@@ -4,23 +4,20 @@
 
 #include <CLI/CLI.hpp>
 
+#include "library/options/matrix_settings.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "tools/system/async_options.h"
 
 namespace weft::tools {
 
 /// Options of the commands that sweep: `weft jacobi` and `weft study`.
-struct JacobiOptions : AsyncOptions {
-  JacobiOptions() : AsyncOptions(1e-4, 100) {}
-
+struct JacobiOptions : AsyncOptions, library::MatrixSettings {
   std::string grid;  // NXxNYxNZ; empty: `problem` names a matrix
   std::string right_hand_side;
-  std::string halo_period;  // empty: 1 if synchronous, else auto
   std::string inner;  // cg:TOLERANCE or schwarz[:...]
   std::string momentum = "0";
   double lift = 0;
   double weight = 1;
-  int check_period = 0;  // 0: 100 if synchronous, else 25
   int halo_depth = 1;
   bool has_single_sweeps = false;
   bool is_strict = false;
@@ -30,7 +27,6 @@ struct JacobiOptions : AsyncOptions {
   bool is_grid() const { return !grid.empty(); }
   /// Sweeps between two checks, with the default put in.
   int sweeps_per_check() const;
-  /// Throws comm_thread::InputError.
   library::IterationSettings settings() const;
   /// True if `inner` selects Schwarz.
   bool has_schwarz() const;

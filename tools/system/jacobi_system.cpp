@@ -12,11 +12,12 @@
 #include "solver/checkpoint/packed_rows.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/choice/matrix_traits.h"
+#include "solver/sweep/threaded_iteration.h"
 #include "solver/sweepers/block_sweeper.h"
 #include "solver/sweepers/grid_sweeper.h"
+#include "solver/sweepers/grid_threads.h"
 #include "solver/sweepers/matrix_sweeper.h"
 #include "solver/sweepers/piece_sweeper.h"
-#include "solver/threads/jacobi.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
 #include "tools/system/linear_system.h"
@@ -31,7 +32,7 @@ using solver::AsyncGuarantee;
 }  // namespace
 
 JacobiSystem::JacobiSystem(Job& job, const JacobiOptions& options) : job_(job) {
-  const bool is_threaded = options.is_threaded();
+  const bool is_threaded = options.is_threaded;
   if (is_threaded && job.world().size() > 1)
     throw InputError(fmt::format("--transport openmp: found {} ranks; expected 1, with threads",
                                  job.world().size()));
@@ -60,9 +61,10 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   operator_ = std::make_unique<spmv::SparseOperator>(
       job_.comm_thread_world(), job_.comm_thread(), job_.team(),
       collective_load_matrix(job_, problem, options, MatrixUse::solve), options.parsed_format());
-  b_ = std::move(
-      collective_build_right_hand_sides(job_, *operator_, problem, right_hand_side, nullptr, 1)
-          .front());
+  b_ = std::move(collective_build_right_hand_sides(job_, *operator_, problem, right_hand_side,
+                                                   &operator_->matrix().matrix().partition, nullptr,
+                                                   1)
+                     .front());
   // Residuals are ratios, and nobody sees x.
   library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);
   library::scale(*operator_, library::collective_range_of(*operator_, b_.span()).exponent,
@@ -152,7 +154,7 @@ std::string JacobiSystem::decomposition() const {
 }
 
 JacobiRun JacobiSystem::run(const JacobiOptions& options, ProgressLine& progress) {
-  if (options.is_threaded()) return run_threads(options);
+  if (options.is_threaded) return run_threads(options);
   if (options.is_grid()) return run_grid(options, progress);
   if (options.has_schwarz()) return run_schwarz(options, progress);
   return options.inner.empty() ? run_matrix(options, progress) : run_blocks(options, progress);
@@ -225,8 +227,7 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
     identity.matrix = solver::text_checksum(name_);
     identity.right_hand_side = solver::text_checksum(right_hand_side_);
   } else {
-    identity.matrix =
-        solver::collective_matrix_checksum(*operator_, *spmv::parse_mode(options.mode));
+    identity.matrix = solver::collective_matrix_checksum(*operator_, options.mode);
     identity.right_hand_side = solver::collective_checksum(*operator_, b_.data());
     if (options.inner.empty())
       settings = fmt::format("{:a} {:a}", parameters_.weight, parameters_.momentum);
@@ -264,21 +265,22 @@ JacobiRun JacobiSystem::iterate(solver::Sweeper& sweeper, double b_norm,
 }
 
 JacobiRun JacobiSystem::run_threads(const JacobiOptions& options) {
-  using Variant = solver::ThreadedJacobi::Variant;
-  const Variant variant = options.is_sync()            ? Variant::sync
-                          : options.variant == "async" ? Variant::async
-                                                       : Variant::racy;
-  solver::ThreadedJacobi jacobi(job_.team(), {.grid = grid_, .lift = options.lift},
-                                {.variant = variant,
-                                 .tolerance = options.tolerance,
-                                 .max_iterations = options.max_iterations,
-                                 .check_period = options.sweeps_per_check(),
-                                 .contribution_period = options.sweeps_per_check(),
-                                 .faults = options.parsed_faults(),
-                                 .checkpoints = checkpoints_});
+  using Variant = solver::ThreadedIteration::Variant;
+  const solver::GridThreads grid(job_.team(), {.grid = grid_, .lift = options.lift});
   if (checkpoints_)
-    checkpoints_->collective_open(jacobi.rows(), job_.team(), collective_identity(options), 1);
-  solver::ThreadedReport report = jacobi.run();
+    checkpoints_->collective_open(grid.rows(), job_.team(), collective_identity(options), 1);
+  solver::ThreadedIteration iteration(
+      job_.team(), grid.sweepers(),
+      {.variant = options.is_sync()                                     ? Variant::sync
+                  : options.variant == library::IterationVariant::async ? Variant::async
+                                                                        : Variant::racy,
+       .tolerance = options.tolerance,
+       .max_iterations = options.max_iterations,
+       .check_period = options.sweeps_per_check(),
+       .contribution_period = options.sweeps_per_check(),
+       .faults = options.parsed_faults(),
+       .checkpoints = checkpoints_});
+  solver::ThreadedReport report = iteration.run(grid.source_norm());
   JacobiRun run;
   run.iterations = report.iterations;
   run.sweep_method = "single sweeps, every thread over planes of its own";

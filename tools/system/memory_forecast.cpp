@@ -163,9 +163,10 @@ const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
 }
 
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const SystemOptions& options, bool is_matrix_free) {
+                                  const library::MatrixSettings& options, bool is_matrix_free) {
   const int ranks = job.world().size();
   SystemSize size;
+  size.rank_count = ranks;
   if (problem.is_file()) {
     const auto found = spmv::collective_matrix_file_size(job.world(), problem.path,
                                                          spmv::parse_index_base(options.base));
@@ -204,7 +205,7 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
 }
 
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const SystemOptions& options, bool is_matrix_free) {
+                                 const library::MatrixSettings& options, bool is_matrix_free) {
   MemoryForecast forecast;
   forecast.reached = peak_resident_bytes();
   forecast.parts.push_back({"started", resident_bytes() + later_bytes});
@@ -260,25 +261,6 @@ void add_vectors(const Job& job, const SystemSize& size, double arrays, double w
   forecast.parts.push_back({"vectors", (arrays - with_halo) * in_memory(elements) +
                                            with_halo * in_memory(elements + size.halo_per_rank) +
                                            plain_arrays * plain});
-}
-
-double arrays_of_method(const std::string& method, int restart, Preconditioning preconditioning,
-                        bool is_matrix_free, int ranks) {
-  const double general = preconditioning == Preconditioning::general ? 1 : 0;
-  const double any = preconditioning == Preconditioning::none ? 0 : 1;
-  if (method == "gmres") return restart + 3 + general;
-  if (method == "fgmres") return 2 * restart + 3;
-  if (method == "cg-one-reduction") return is_matrix_free ? 4 : 5 + general;
-  if (method == "bicgstab") return 7 + 2 * any;  // with the x of the least residual
-  if (method == "bicgstab-pipelined") return 10 + 4 * any;
-  if (method == "minres") return 9 + any;
-  if (method == "cg-pipelined") return 7 + 2 * general;
-  if (method == "cg-pipelined-pr") return 6 + 2 * general;
-  if (method == "multigrid") return ranks > 1 ? 3.5 : 2.6;  // with deep halos
-  if (method == "auto" && is_matrix_free && ranks == 1) return 4;  // no pipelined ones are tried
-  if (method == "cg" || method == "pcg-jacobi" || method == "fcg")
-    return (is_matrix_free ? 3 : 4) + (method == "fcg" ? general : 0);
-  return 8 + 2 * general;
 }
 
 void note_factors(double bytes, MemoryForecast& forecast) {

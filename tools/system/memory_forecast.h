@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "library/options/matrix_settings.h"
+#include "solver/precondition/matrix_size.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/node_memory.h"
 #include "tools/job/program_job.h"
-#include "tools/job/system_options.h"
 
 namespace weft::tools {
 
@@ -44,17 +45,12 @@ struct MemoryForecast {
 
 /// Rows and nonzeros of a system, of all ranks. Nonzeros of generated problems are estimated from a
 /// sample of the rows, those of a file come from its header; of its order a sample tells.
-struct SystemSize {
+struct SystemSize : solver::MatrixSize {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  double rows = 0;
-  double nonzeros = 0;
-  double halo_per_rank = 0;
   bool sends_text = false;  // entries are read by other ranks than need them
   double reach = infinity;  // how far coupled rows are apart at most, as far as is known
   bool is_random = false;  // columns of a row are coupled no more than others
-  bool may_be_sliced = false;  // rows of varying length, as far as is known
-  bool has_many_products = true;  // enough for a trial of SELL, which holds CRS and SELL at once
   bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known
   double elements_per_rank = 0;  // of a vector, without its halo
   bool is_grid = false;  // vectors have the points around the grid
@@ -64,7 +60,8 @@ struct SystemSize {
 /// Reads the header of a file. `options`: whether half of a matrix becomes a whole one.
 /// `is_matrix_free`: vectors are those of a grid. Collective. Throws comm_thread::InputError.
 SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const SystemOptions& options, bool is_matrix_free = false);
+                                  const library::MatrixSettings& options,
+                                  bool is_matrix_free = false);
 
 /// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
 /// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
@@ -72,19 +69,13 @@ double bytes_of_pages(double begin, double end, double size);
 
 /// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
 MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const SystemOptions& options, bool is_matrix_free);
+                                 const library::MatrixSettings& options, bool is_matrix_free);
 
 /// Adds `arrays` vectors as the operator has them, each on whole pages of its own, of which
 /// `with_halo` have the halo, and `plain_arrays` that share pages, of a rank's rows or of its part
 /// of the grid.
 void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
                  double plain_arrays, MemoryForecast& forecast);
-
-enum class Preconditioning { none, diagonal, general };
-
-/// Vectors that a Krylov method has besides b and a diagonal; of an unknown one, the most.
-double arrays_of_method(const std::string& method, int restart, Preconditioning preconditioning,
-                        bool is_matrix_free, int ranks);
 
 /// Adds `bytes` of factors of subdomains, where everything else is there already.
 void note_factors(double bytes, MemoryForecast& forecast);

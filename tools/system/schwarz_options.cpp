@@ -7,13 +7,15 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/options/option_values.h"
 #include "spmv/problems/right_hand_side.h"
-#include "tools/job/option_effects.h"
+#include "tools/job/effective_options.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
+using Group = library::OptionGroup;
 
 double parse_alpha(const std::string& text) {
   const auto alpha = comm_thread::number_in<double>(text);
@@ -23,22 +25,64 @@ double parse_alpha(const std::string& text) {
   return *alpha;
 }
 
-std::string fault_of_alpha(const std::string& text) {
-  if (text == "auto" || text == "search") return "";
-  return fault_of([&] { parse_alpha(text); });
+std::string check_alpha(const std::string& text) {
+  if (text != "auto" && text != "search") parse_alpha(text);
+  return text;
 }
 
-std::string fault_of_right_hand_side(const std::string& text) {
-  return fault_of([&] {
-    if (spmv::RightHandSide::parse(text).kind == spmv::RightHandSideKind::file)
-      throw InputError("found a file; expected ones, boundary-one, random:SEED or x-random:SEED");
-  });
+std::string check_right_hand_side(const std::string& text) {
+  if (spmv::RightHandSide::parse(text).kind == spmv::RightHandSideKind::file)
+    throw InputError("found a file; expected ones, boundary-one, random:SEED or x-random:SEED");
+  return text;
+}
+
+/// Options that other commands do not have, or have with other words.
+const library::OptionTable<SchwarzOptions>& schwarz_options() {
+  using V = library::Values<SchwarzOptions>;
+  using Variant = library::IterationVariant;
+  static const library::OptionTable<SchwarzOptions> all{
+      {"subdomains", Group::problem,
+       "subdomains in each direction\n"
+       "cut the square into Q x Q subdomains, any number of them per rank",
+       V::whole(&SchwarzOptions::tiles_per_side, 1, 8192, "Q")},
+      {"points", Group::problem,
+       "points of a subdomain in each direction\npoints of each subdomain: M x M",
+       V::whole(&SchwarzOptions::points_per_side, 1, 8192, "M")},
+      {"overlap", Group::problem,
+       "layers of points that subdomains share\n"
+       "points by which a subdomain grows on sides with a neighbour",
+       V::whole(&SchwarzOptions::overlap, 0, 8191, "G")},
+      {"rhs", Group::problem,
+       "right-hand side: ones, random:SEED, ...\nones, boundary-one, random:SEED or x-random:SEED",
+       V::checked(&SchwarzOptions::right_hand_side, check_right_hand_side, "RHS")},
+      {"variant", Group::method,
+       "kind of the sweeps\n"
+       "sync: synchronous; async: asynchronous, newest received values",
+       V::named<Variant>(&SchwarzOptions::variant,
+                         {{"sync", Variant::synchronous}, {"async", Variant::async}})},
+      {"alpha", Group::method,
+       "weight in the condition between subdomains\n"
+       "of the condition dx/dn + ALPHA x, in units of the mesh; inf: the classical method;\n"
+       "auto: by theory (OO0); search: by trial, beginning with auto",
+       V::checked(&SchwarzOptions::alpha, check_alpha, "ALPHA|inf|auto|search")},
+      {"local-solver", Group::rest,
+       "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
+       "diagonalisation; auto: the quicker one in a trial",
+       V::one_of(&SchwarzOptions::local_solver, {"auto", "cholmod", "tensor"})},
+      {"coarse", Group::method,
+       "a second level between all subdomains\n"
+       "linear: one bilinear function for each point where four of them meet",
+       V::one_of(&SchwarzOptions::coarse, {"none", "linear"})}};
+  return all;
 }
 
 const std::vector<OptionEffect<SchwarzOptions>>& schwarz_effects() {
   using Options = SchwarzOptions;
   static const std::vector<OptionEffect<Options>> all{
-      {{"--mode"}, &Options::is_sync, "without --variant sync", "both"},
+      {{"--mode"},
+       [](const Options& options) { return options.is_sync(); },
+       "without --variant sync",
+       "both"},
       {{"--detector", "--in-flight"},
        [](const Options& options) { return !options.is_sync(); },
        "with --variant sync",
@@ -51,35 +95,17 @@ const std::vector<OptionEffect<SchwarzOptions>>& schwarz_effects() {
   return all;
 }
 
-void add_problem_options(CLI::App& command, SchwarzOptions& options) {
-  command
-      .add_option("--subdomains", options.tiles_per_side,
-                  "cut the square into Q x Q subdomains, any number of them per rank")
-      ->required()
-      ->check(CLI::Range(1, 8192))
-      ->type_name("Q");
-  command.add_option("--points", options.points_per_side, "points of each subdomain: M x M")
-      ->required()
-      ->check(CLI::Range(1, 8192))
-      ->type_name("M");
-  command
-      .add_option("--overlap", options.overlap,
-                  "points by which a subdomain grows on sides with a neighbour")
-      ->check(CLI::Range(0, 8191))
-      ->type_name("G")
-      ->capture_default_str();
-  command
-      .add_option("--rhs", options.right_hand_side,
-                  "ones, boundary-one, random:SEED or x-random:SEED")
-      ->check(fault_of_right_hand_side)
-      ->type_name("RHS")
-      ->capture_default_str();
-}
-
 }  // namespace
 
+SchwarzOptions::SchwarzOptions() {
+  tolerance = 1e-7;
+  max_in_flight = 8;
+  halo_period = 1;
+  check_period = 1;  // residuals as last computed cost nothing
+}
+
 void SchwarzOptions::check(const CLI::App& command) const {
-  settings().check();
+  IterationSettings::check();
   expect_effects(command, *this, schwarz_effects());
   static_cast<void>(problem());
   if (has_coarse() && (tiles_per_side < 2 || points_per_side < 2))
@@ -94,14 +120,6 @@ std::string SchwarzOptions::what() const {
   return "poisson2d:" + std::to_string(problem().grid_side());
 }
 
-library::IterationSettings SchwarzOptions::settings() const {
-  library::IterationSettings settings = AsyncOptions::settings();
-  settings.check_period = 1;  // residuals as last computed cost nothing
-  settings.fixed_seconds = fixed_seconds;
-  if (wait == "wait") settings.wait = solver::HaloWait::each;
-  return settings;
-}
-
 solver::SchwarzProblem SchwarzOptions::problem() const {
   const double infinite = std::numeric_limits<double>::infinity();
   const solver::SchwarzProblem problem{tiles_per_side, points_per_side, overlap,
@@ -112,42 +130,20 @@ solver::SchwarzProblem SchwarzOptions::problem() const {
 }
 
 void add_alpha_option(CLI::App& command, SchwarzOptions& options) {
-  command
-      .add_option("--alpha", options.alpha,
-                  "of the condition dx/dn + ALPHA x between subdomains, in units of the\n"
-                  "mesh; inf: the classical method; auto: by theory (OO0); search: by trial,\n"
-                  "beginning with auto")
-      ->check(fault_of_alpha)
-      ->type_name("ALPHA|inf|auto|search")
-      ->capture_default_str();
+  bind_options(command, options, schwarz_options(), {"alpha"});
 }
 
 void add_schwarz_options(CLI::App& command, SchwarzOptions& options) {
-  add_problem_options(command, options);
-  add_choice(command, "--variant", options.variant, {"sync", "async"},
-             "sync: synchronous; async: asynchronous, newest received values");
-  add_async_options(command, options, false);
-  command
-      .add_option("--seconds", options.fixed_seconds,
-                  "run for exactly this time, converged or not; 0: until converged")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("S")
-      ->capture_default_str();
-  add_choice(command, "--wait", options.wait, {"wait", "waitall"},
-             "with sync: waitall, for the halos of all neighbours, or wait, for one\n"
-             "after the other, copying received halos meanwhile");
-  add_choice(command, "--local-solver", options.local_solver, {"auto", "cholmod", "tensor"},
-             "solver of the subdomains: cholmod, a sparse factorization; tensor, fast\n"
-             "diagonalisation; auto: the quicker one in a trial");
+  const auto& sweeps = library::iteration_options();
+  bind_options(command, options, schwarz_options(),
+               {"subdomains", "points", "overlap", "rhs", "variant"});
+  command.get_option("--subdomains")->required();
+  command.get_option("--points")->required();
+  bind_options(command, options, sweeps,
+               {"mode", "transport", "in-flight", "detector", "tolerance", "max-iterations",
+                "inject", "seconds", "wait"});
+  bind_options(command, options, schwarz_options(), {"local-solver", "coarse"});
   add_dry_run_option(command, options);
-  add_choice(command, "--coarse", options.coarse, {"none", "linear"},
-             "a second level between all subdomains: linear, one bilinear function for\n"
-             "each point where four of them meet");
-  command
-      .add_option("--tolerance", options.tolerance,
-                  "end when ||b - A x|| is below this times ||b|| on every subdomain")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
 }
 
 }  // namespace weft::tools

@@ -11,17 +11,15 @@ namespace weft::tools {
 
 /// The options of `weft schwarz`.
 struct SchwarzOptions : AsyncOptions {
-  SchwarzOptions() : AsyncOptions(1e-7, 8) {}
+  SchwarzOptions();
 
   int tiles_per_side = 0;
   int points_per_side = 0;
   int overlap = 1;
   std::string alpha = "auto";
   std::string right_hand_side = "ones";
-  std::string wait = "waitall";
   std::string local_solver = "auto";
   std::string coarse = "none";
-  double fixed_seconds = 0;
 
   /// The whole grid, as a problem is named.
   std::string what() const;
@@ -29,8 +27,6 @@ struct SchwarzOptions : AsyncOptions {
   bool has_coarse() const { return coarse != "none"; }
   /// With an infinite alpha where it is still to be chosen. Throws comm_thread::InputError.
   solver::SchwarzProblem problem() const;
-  /// Throws comm_thread::InputError.
-  library::IterationSettings settings() const;
   /// Throws comm_thread::InputError where the options of `command` contradict each other or have no
   /// effect.
   void check(const CLI::App& command) const;

@@ -135,7 +135,7 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
   const double by_theory = solver::optimized_alpha(slowest_problem(problem_, options));
   if (options.alpha == "auto" || std::isinf(by_theory)) return by_theory;
   SchwarzOptions synchronous = options;
-  synchronous.variant = "sync";
+  synchronous.variant = library::IterationVariant::synchronous;
   synchronous.fixed_seconds = 0;
   synchronous.faults.clear();
   double fewest = std::numeric_limits<double>::infinity();

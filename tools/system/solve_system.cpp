@@ -14,16 +14,14 @@
 #include "spmv/formats/vtk_file.h"
 #include "spmv/grid/rows_in_order.h"
 #include "spmv/matrix/sparse_operator.h"
-#include "tools/system/grid_right_hand_side.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/memory_forecast.h"
-#include "tools/system/ordered_matrix.h"
 
 namespace weft::tools {
 
-SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
-                         const spmv::RightHandSide& right_hand_side, bool is_matrix_free,
-                         std::int64_t most_columns)
+SolveSystem::SolveSystem(Job& job, const library::MatrixSettings& options,
+                         const spmv::Problem& problem, const spmv::RightHandSide& right_hand_side,
+                         bool is_matrix_free, std::int64_t most_columns)
     : grid_(problem.grid) {
   if (is_matrix_free && !options.triangle.empty())
     throw comm_thread::InputError("--triangle: found with --operator stencil; expected a matrix");
@@ -35,7 +33,8 @@ SolveSystem::SolveSystem(Job& job, const SystemOptions& options, const spmv::Pro
     load_matrix(job, options, problem, right_hand_side, most_columns);
 }
 
-void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
+void SolveSystem::load_matrix(Job& job, library::MatrixSettings options,
+                              const spmv::Problem& problem,
                               const spmv::RightHandSide& right_hand_side,
                               std::int64_t most_columns) {
   options.order = options.order_of(problem);
@@ -46,10 +45,11 @@ void SolveSystem::load_matrix(Job& job, SystemOptions options, const spmv::Probl
   auto op =
       std::make_unique<spmv::SparseOperator>(job.comm_thread_world(), job.comm_thread(), job.team(),
                                              std::move(loaded.matrix), options.parsed_format());
-  b_ = collective_build_right_hand_sides(job, *op, problem, right_hand_side, order(), most_columns);
   nonzero_count_ = op->matrix().matrix().global_nonzero_count;
   boundary_row_count_ = job.world().sum(op->matrix().boundary_row_count());
   row_partition_ = &op->matrix().matrix().partition;
+  b_ = collective_build_right_hand_sides(job, *op, problem, right_hand_side, &given(), order(),
+                                         most_columns);
   operator_ = std::move(op);
 }
 
@@ -136,7 +136,7 @@ void SolveSystem::make_stencil(Job& job, const spmv::Problem& problem,
   collective_check_memory(job, problem.name(), forecast);
   auto op = library::collective_make_grid_operator(job.comm_thread_world(), job.comm_thread(),
                                                    job.team(), problem);
-  b_.push_back(collective_build_grid_right_hand_side(job, *op, problem, right_hand_side));
+  b_ = collective_build_right_hand_sides(job, *op, problem, right_hand_side, nullptr, nullptr, 1);
   nonzero_count_ = op->nonzero_count();
   grid_bytes_ = static_cast<double>(job.world().sum(op->stored_bytes()));
   grid_name_ = op->format_name();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "library/options/matrix_settings.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
@@ -16,7 +17,6 @@
 #include "spmv/rows/partition.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/system_options.h"
 
 namespace weft::tools {
 
@@ -28,7 +28,7 @@ class SolveSystem {
   /// `is_matrix_free`: apply the stencil of a grid problem instead of a matrix.
   /// `most_columns`: right-hand sides that a file may have as columns.
   /// Collective. Throws comm_thread::InputError. `job` outlives it.
-  SolveSystem(Job& job, const SystemOptions& options, const spmv::Problem& problem,
+  SolveSystem(Job& job, const library::MatrixSettings& options, const spmv::Problem& problem,
               const spmv::RightHandSide& right_hand_side, bool is_matrix_free,
               std::int64_t most_columns = 1);
 
@@ -72,7 +72,7 @@ class SolveSystem {
                         const std::string& path) const;
 
  private:
-  void load_matrix(Job& job, SystemOptions options, const spmv::Problem& problem,
+  void load_matrix(Job& job, library::MatrixSettings options, const spmv::Problem& problem,
                    const spmv::RightHandSide& right_hand_side, std::int64_t most_columns);
   const spmv::RowPartition& given() const { return order_ ? order_->given() : *row_partition_; }
   const spmv::RowOrder* order() const { return order_ ? &*order_ : nullptr; }

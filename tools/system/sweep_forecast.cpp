@@ -29,9 +29,8 @@ double halo_values(const spmv::GridPartition& partition, const spmv::GridBox& ow
 /// What channels keep of messages that are on their way, sent and received; shared memory is
 /// written where it is.
 void add_channels(const JacobiOptions& options, double halo_values, MemoryForecast& forecast) {
-  if (options.is_sync() || options.is_threaded()) return;
-  const auto kind = comm_thread::transport_choice(options.transport).kind;
-  if (kind == comm_thread::TransportKind::shared) return;
+  if (options.is_sync() || options.is_threaded) return;
+  if (options.transport.kind == comm_thread::TransportKind::shared) return;
   forecast.parts.push_back(
       {"messages", 2 * value_bytes * halo_values * static_cast<double>(options.max_in_flight)});
 }
@@ -80,7 +79,7 @@ MemoryForecast forecast_schwarz(const Job& job, const SchwarzOptions& options) {
   const solver::TileLayout layout(points, options.overlap + 1);
   const double all_tiles = static_cast<double>(side) * side;
   const double tiles = std::ceil(all_tiles / job.world().size());
-  MemoryForecast forecast = forecast_operator(job, {}, options, true);
+  MemoryForecast forecast = forecast_operator(job, {}, {}, true);
   forecast.parts.push_back(
       {"tiles",
        tiles * (value_bytes * (box_points + 2 * static_cast<double>(layout.element_count())) +

@@ -196,6 +196,17 @@ WEFT_C_EXPORT int weft_solver_create(const weft_matrix* matrix, const char* opti
 WEFT_C_EXPORT int weft_solver_create_with(const weft_matrix* matrix, const char* options,
                                           const weft_preconditioner* preconditioner,
                                           weft_solver** solver);
+/* Vectors that options name as files otherwise (weft::SolverVectors); NULL: none. Copied. */
+typedef struct weft_solver_vectors {
+  const double* near_null; /* [local_row_count * near_null_count], the entries of a row together */
+  int near_null_count;
+  const double* coordinates; /* of each row's node, [local_row_count * dimensions] */
+  int dimensions;
+  const double* null_space; /* [local_row_count] */
+} weft_solver_vectors;
+/* With vectors of the caller. Collective. */
+WEFT_C_EXPORT int weft_solver_create_from(const weft_matrix* matrix, const char* options,
+                                          const weft_solver_vectors* vectors, weft_solver** solver);
 WEFT_C_EXPORT void weft_solver_destroy(weft_solver* solver);
 
 /* Called on every rank after each iteration; nonzero, on all ranks, stops the solve. */

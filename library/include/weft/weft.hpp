@@ -382,19 +382,36 @@ enum class Start { from_zero, from_guess };
 /// solve one iteration later; all ranks must answer the same.
 using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
 
+/// Vectors that the options near-null, coordinates and null-space name as files, from the caller's
+/// arrays instead, with this rank's rows as in all vectors of the matrix. They are copied.
+struct SolverVectors {
+  /// What coarse levels of preconditioner=amg keep exactly.
+  /// Shape: [local_row_count · near_null_count], the entries of a row together.
+  std::span<const double> near_null{};
+  int near_null_count = 0;  ///< up to 32; the same on all ranks
+  /// Of elasticity with preconditioner=amg: the coordinates of each row's node, of which 2 or 3
+  /// consecutive rows are the displacements. Shape: [local_row_count · dimensions], likewise.
+  std::span<const double> coordinates{};
+  int dimensions = 0;  ///< 2 or 3, or 0 without coordinates; the same on all ranks
+  /// Of a singular matrix: what it maps to zero. Shape: [local_row_count], or empty on all ranks.
+  std::span<const double> null_space{};
+};
+
 /// A method with its preconditioner, set up once for any number of solves with one matrix.
 ///
-/// `options`: method, preconditioner, multigrid, grid, restart, mode, null-space, scale, force,
-/// tolerance, absolute-tolerance, divergence, max-iterations, max-seconds, reuse-preconditioner,
-/// history. `method=auto` looks at the matrix, chooses method and preconditioner, and turns to
-/// others where they stall; the report says why. A method that needs a symmetric matrix refuses one
-/// that is not, unless `force`. New values of the matrix are looked at again with the next solve.
+/// `options`: those of `weft solve` that are about the method and its end; divergence, history and
+/// reuse-preconditioner; an unknown name is an Error that lists all. `method=auto` looks at the
+/// matrix, chooses method and preconditioner, and turns to others where they stall; the report says
+/// why. A method that needs a symmetric matrix refuses one that is not, unless `force`. New values
+/// of the matrix are looked at again with the next solve.
 class WEFT_EXPORT Solver {
  public:
   /// Collective. Throws Error.
   explicit Solver(const Matrix& a, const Options& options = {});
   /// With a preconditioner of the caller. Collective. Throws Error.
   Solver(const Matrix& a, const Options& options, const UserPreconditioner& preconditioner);
+  /// With vectors of the caller. Collective. Throws Error.
+  Solver(const Matrix& a, const Options& options, const SolverVectors& vectors);
   Solver(Solver&&) noexcept;
   Solver& operator=(Solver&&) noexcept;
   ~Solver();
@@ -473,12 +490,11 @@ struct IterationReport {
 /// An iteration of the caller on weft's channels, detectors and threads: the same code waits for
 /// the other ranks in every sweep, or not at all.
 ///
-/// `options`, as of `weft jacobi`, which runs here, too: variant (sync, async, racy), mode,
-/// transport, wait (waitall, wait), detector, tolerance, max-iterations, seconds, check-period,
-/// halo-period (a number or auto), in-flight, inject (faults, with commas between). With `async` a
-/// rank sweeps with the newest whole message of each neighbour, with `racy` with whatever mixture
-/// has come; when the detector says that all are done, fresh halos are exchanged and the true
-/// residual decides.
+/// `options`: those of `weft jacobi` that are about sweeps, with its defaults, and of `weft
+/// schwarz` wait and seconds; faults of inject have commas between them. With `async` a rank sweeps
+/// with the newest whole message of each neighbour, with `racy` with whatever mixture has come;
+/// when the detector says that all are done, fresh halos are exchanged and the true residual
+/// decides.
 class WEFT_EXPORT Iteration {
  public:
   /// Collective. Throws Error, on every rank where neighbours do not agree.

@@ -4,8 +4,8 @@
     x, report = weft.solve(A, b, preconditioner="jacobi", tolerance=1e-10)
 
 `A` is a SciPy sparse array, matrix or LinearOperator. The options are those of `weft solve`, with
-underscores: method, preconditioner, multigrid, grid, restart, mode, tolerance, absolute_tolerance,
-divergence, max_iterations, history, reuse_preconditioner.
+underscores (max_iterations), and divergence, history, reuse_preconditioner; an unknown name is an
+error that lists them.
 
 Serial without mpiexec. Under mpiexec every rank calls the same functions in the same order, and
 passes either the whole matrix, the same on each, or its own consecutive rows: a matrix of shape
@@ -27,8 +27,8 @@ from .jobs import job as default_job
 
 from . import _weft
 from ._weft import Error, InputError
-from .arguments import (Array, agree, attempt, fault_of_numbers, fault_of_type, fault_of_vector,
-                        is_block, options_of, real)
+from .arguments import (Array, agree, agree_at, attempt, fault_of_numbers, fault_of_type,
+                        fault_of_vector, is_block, options_of, real)
 from .reports import BlockResult, Report, Result, report_of
 
 __all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
@@ -207,7 +207,8 @@ class Matrix:
             elif values.shape != (self._value_count,):
                 fault = (f"values: found the shape {values.shape}; expected ({self._value_count},), as "
                          "in the matrix given before")
-            agree(self.job, fault or fault_of_numbers(values, "values"))
+            agree_at(self.job, 0 if self._is_whole else self._value_count,
+                      lambda first: fault or fault_of_numbers(values, "values", first))
             if self._from_csc is not None:
                 values = values[self._from_csc]
             self._matrix.update_values(values[self._nonzeros] if self._is_whole else values)
@@ -239,9 +240,9 @@ class Matrix:
         count = self._count()
         array = real(self.job, vector, what)
         fault = fault_of_vector(array, count, what)
-        if not fault and is_finite:
-            fault = fault_of_numbers(array.reshape(count), what)
-        agree(self.job, fault)
+        agree_at(self.job, 0 if self._is_whole else count,
+                  lambda first: fault if fault or not is_finite else
+                  fault_of_numbers(array.reshape(count), what, first))
         array = array.reshape(count)
         return array[self._begin:self._end].copy() if self._is_whole else array
 
@@ -250,9 +251,10 @@ class Matrix:
         count = self._count()
         array = real(self.job, block, what)
         has_shape = array.ndim == 2 and array.shape[0] == count
-        fault = fault_of_numbers(array, what) if is_finite else fault_of_type(array, what)
-        agree(self.job, fault if has_shape else
-               f"{what}: found the shape {array.shape}; expected ({count}, vectors)")
+        agree_at(self.job, 0 if self._is_whole else count,
+                  lambda first: f"{what}: found the shape {array.shape}; expected ({count}, vectors)"
+                  if not has_shape else fault_of_numbers(array, what, first) if is_finite
+                  else fault_of_type(array, what))
         least, most = self.job._job.extremes(array.shape[1])
         agree(self.job, "" if least == most else
                f"{what}: found {least} to {most} vectors on different ranks; expected as many on all")
@@ -277,7 +279,9 @@ class Solver:
 
     A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
     preconditioner: a word of the command line; or M ≈ A⁻¹ as a function z = M(r) or a LinearOperator
-        on this rank's rows, which must be symmetric unless method is "fcg", or a gmres or bicgstab.
+        on this rank's rows, which must be symmetric unless method is fcg, or a gmres or bicgstab.
+    options: near_null, coordinates and null_space may be arrays instead of files: vectors side by
+        side, coordinates of nodes or of the node of each row, and one vector.
     monitor: called after each iteration with its number and ‖r‖/‖b‖; a true result stops the solve,
         which on several ranks all must ask for.
     """
@@ -288,13 +292,16 @@ class Solver:
         of_matrix = {} if isinstance(A, Matrix) or "triangle" not in options else {
             "triangle": options.pop("triangle")}
         self.matrix = A if isinstance(A, Matrix) else Matrix(A, job, **of_matrix)
+        with self.matrix.job._turn("weft.Solver"):
+            vectors = self._vectors_of(options)
         values = options_of(options)
         apply: Optional[Callable[[Array, Array], None]] = None
-        is_symmetric = values.get("method", "cg") not in (
-            "fcg", "gmres", "fgmres", "bicgstab", "bicgstab-pipelined")
         if isinstance(preconditioner, str):
             values["preconditioner"] = preconditioner
         elif preconditioner is not None:
+            agree(self.matrix.job, "" if not any(np.size(each) for each in vectors[::2]) else
+                  "near_null, coordinates, null_space: found an array beside a function as the "
+                  "preconditioner; expected one of them")
             product = preconditioner.matvec if isinstance(
                 preconditioner, scipy.sparse.linalg.LinearOperator) else preconditioner
 
@@ -302,9 +309,28 @@ class Solver:
                 z[:] = product(r)
 
         with self.matrix.job._turn("weft.Solver"):
-            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, is_symmetric, 0.0,
+            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, *vectors,
                                               self.matrix.job.size == 1))
             self._solver.set_monitor(monitor)
+
+    def _vectors_of(self, options: dict[str, Any]) -> list[Any]:
+        """Takes the arrays among the options, which are files where they are words: near_null,
+        coordinates and null_space, with the numbers of their columns. Collective."""
+        taken: list[Any] = []
+        for name in ("near_null", "coordinates", "null_space"):
+            given = options.get(name)
+            is_array = given is not None and not isinstance(given, str)
+            own, count = np.empty(0), 0
+            if is_array:
+                array = np.asarray(options.pop(name))
+                rows = array.reshape(-1, 1) if array.ndim == 1 else array
+                # Coordinates may be those of nodes, each of which has as many rows.
+                if name == "coordinates" and rows.shape[0] != self.matrix._count():
+                    rows = np.repeat(rows, rows.shape[1], axis=0)
+                block = self.matrix._own_block(rows, name, True)
+                own, count = np.ascontiguousarray(block).reshape(-1), block.shape[1]
+            taken += [own] if name == "null_space" else [own, count]
+        return taken
 
     def solve(self, b: Array, x0: Optional[Array] = None) -> Union[Result, BlockResult]:
         """Solves A·x = b, from x0 where it is given.

@@ -31,6 +31,15 @@ def agree(of_job: Job, fault: str) -> None:
         raise InputError(fault)
 
 
+def agree_at(of_job: Job, count: int, fault_of: Callable[[int], str]) -> None:
+    """As `agree`, of fault_of(first): `first` counts the numbers of the ranks before this one, which
+    has `count`."""
+    fault = fault_of(0)
+    if of_job.size > 1 and of_job._job.first_fault(fault):
+        fault = fault_of(of_job._job.exclusive_sum(count))
+    agree(of_job, fault)
+
+
 def attempt(work: Callable[[], Any], what: str, expected: str) -> tuple[str, Any]:
     """What is wrong with an argument that cannot be converted, on this rank, or what it becomes."""
     try:
@@ -56,14 +65,14 @@ def fault_of_type(array: Any, what: str) -> str:
     return "" if array.dtype.kind != "c" else f"{what}: found complex numbers; expected real ones"
 
 
-def fault_of_numbers(array: Array, what: str) -> str:
-    """Names the first entry that is no finite number."""
+def fault_of_numbers(array: Array, what: str, first: int = 0) -> str:
+    """Names the first entry that is no finite number; those of other ranks before it are `first`."""
     if array.dtype.kind != "f":
         return fault_of_type(array, what)
     if np.isfinite(array).all():
         return ""
     place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-    shown = place[0] if len(place) == 1 else list(place)
+    shown = first + place[0] if len(place) == 1 else [first + place[0], *place[1:]]
     return f"{what}: found {array[place]} at index {shown}; expected finite numbers"
 
 

@@ -63,7 +63,7 @@ Aggregates::Aggregates(const comm_thread::Crew& crew, const LevelMatrix& level,
     numbers_.collective_renew(thread);
   });
   partition_ = gather(
-      roots_, gathering.collective_rank_count(crew, level, roots_.row_count(), weights, numbers_));
+      roots_, collective_rank_count(gathering, crew, level, roots_.row_count(), weights, numbers_));
 }
 
 std::vector<GlobalIndex> Aggregates::collective_number_roots(const comm_thread::Crew& crew,

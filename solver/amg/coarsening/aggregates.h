@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
-#include "solver/amg/coarsening/gathering.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/coarsening/rank_count.h"
 #include "solver/amg/coarsening/row_values.h"
 #include "solver/amg/coarsening/strong_rows.h"
+#include "solver/levels/gathering.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/partition.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "solver/precondition/ask_owners.h"
+#include "spmv/rows/ask_owners.h"
 
 namespace weft::solver::amg {
 
@@ -230,7 +230,7 @@ void Chains::collective_fetch(const comm_thread::Crew& crew) {
       want_neighbours(describe(row));
   while (crew.communicator().max(std::ssize(wanted)) > 0) {
     const std::vector<GlobalIndex> rows = std::exchange(wanted, {});
-    collective_ask_owners<Row>(
+    spmv::collective_ask_owners<Row>(
         crew.communicator(), level_.matrix.partition, rows,
         [this](GlobalIndex row, std::vector<Row>& items) {
           items.push_back(describe(static_cast<std::size_t>(row - first_row_)));

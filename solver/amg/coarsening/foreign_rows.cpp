@@ -189,18 +189,15 @@ Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatri
 
 void collective_renew_values(const comm_thread::Crew& crew, const PageVector<FineRow>& product,
                              Foreign& foreign) {
-  std::map<int, Bytes> messages;
-  for (const auto& [owner, rows] : foreign.sent) {
-    std::vector<double> values;
+  comm_thread::Lists<double> values;
+  for (const auto& [owner, rows] : foreign.sent)
     for (const LocalIndex row : rows)
       for (const PackedCoupling& coupling : product[static_cast<std::size_t>(row)])
-        values.push_back(coupling.value());
-    messages[owner] = comm_thread::to_bytes(values);
-  }
+        values[owner].push_back(coupling.value());
   auto next = foreign.product.couplings.begin();  // ascending ranks, as the rows came
-  for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages)))
-    for (const double value : comm_thread::from_bytes<double>(bytes)) (next++)->set_value(value);
+  for (const auto& [source, list] :
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(values)))
+    for (const double value : list) (next++)->set_value(value);
 }
 
 spmv::HaloPlan plan_of(const Foreign& foreign) {
@@ -216,10 +213,7 @@ spmv::HaloPlan plan_of(const Foreign& foreign) {
     neighbours[rank].send_count = std::ssize(rows);
     plan.send_list.insert(plan.send_list.end(), rows.begin(), rows.end());
   }
-  for (auto& [rank, neighbour] : neighbours) {
-    neighbour.rank = rank;
-    plan.neighbours.push_back(neighbour);
-  }
+  plan.neighbours = comm_thread::in_order(neighbours);
   return plan;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,7 @@ std::vector<Entry> collective_fetch_tail(const comm_thread::Crew& crew, const Le
                                          const NodeRows& nodes) {
   std::vector<Entry> entries;
   if (!nodes.are_cut()) return entries;
-  std::map<int, comm_thread::Bytes> messages;
+  comm_thread::Lists<Entry> lists;
   const spmv::CrsMatrix& rows = level.matrix.rows;
   for (LocalIndex row = 0; row < nodes.head_count(); ++row)
     for (auto k = rows.row_offsets[static_cast<std::size_t>(row)];
@@ -36,16 +35,9 @@ std::vector<Entry> collective_fetch_tail(const comm_thread::Crew& crew, const Le
       entries.push_back({level.matrix.first_row() + row,
                          level.matrix.global_column(rows.columns[place]), rows.values[place]});
     }
-  if (nodes.head_count() > 0)
-    messages[nodes.nodes().owner(nodes.node(0))] = comm_thread::to_bytes(entries);
-  entries.clear();
+  if (nodes.head_count() > 0) lists[nodes.nodes().owner(nodes.node(0))] = std::move(entries);
   // Ascending ranks have ascending rows.
-  for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
-    const auto part = comm_thread::from_bytes<Entry>(bytes);
-    entries.insert(entries.end(), part.begin(), part.end());
-  }
-  return entries;
+  return comm_thread::collective_exchange_joined(crew.communicator(), std::move(lists));
 }
 
 /// Numbers of nodes on this rank: its own, then others in ascending order.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -79,18 +78,14 @@ class NodeRows {
   template <class Value>
   std::vector<Value> collective_fetch_head(const comm_thread::Communicator& communicator,
                                            std::span<const Value> values, std::size_t width) const {
-    std::map<int, comm_thread::Bytes> messages;
+    comm_thread::Lists<Value> lists;
     if (node_count() > 0) {
       const auto last = values.last(width);
       const spmv::GlobalIndex end = nodes_.end(rank_) * block_size_;
       for (int rank = rank_ + 1; rank < rows_.rank_count() && rows_.begin(rank) < end; ++rank)
-        if (rows_.size(rank) > 0)
-          messages[rank] = comm_thread::to_bytes(std::vector<Value>(last.begin(), last.end()));
+        if (rows_.size(rank) > 0) lists[rank].assign(last.begin(), last.end());
     }
-    for (const auto& [source, bytes] :
-         comm_thread::collective_sparse_exchange(communicator, std::move(messages)))
-      return comm_thread::from_bytes<Value>(bytes);
-    return {};
+    return comm_thread::collective_exchange_joined(communicator, std::move(lists));
   }
 
   const spmv::RowPartition& rows_;

@@ -1,8 +1,6 @@
 #include "solver/amg/coarsening/prolongator.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -55,9 +53,9 @@ class RowMaker {
 /// The rows of P in the halo of A.
 void collective_fetch_halo(const comm_thread::Crew& crew, const LevelMatrix& level,
                            CoarseColumns& columns, CouplingRows<float>& rows) {
-  std::map<int, comm_thread::Bytes> messages;
+  comm_thread::Lists<SentWeight> lists;
   for (const auto& neighbour : level.plan.neighbours) {
-    std::vector<SentWeight> entries;
+    std::vector<SentWeight>& entries = lists[neighbour.rank];
     for (std::int64_t i = neighbour.send_begin; i < neighbour.send_begin + neighbour.send_count;
          ++i) {
       const auto row =
@@ -65,19 +63,16 @@ void collective_fetch_halo(const comm_thread::Crew& crew, const LevelMatrix& lev
       entries.push_back({std::ssize(row), 0});
       for (const auto& [value, column] : row) entries.push_back({columns.global(column), value});
     }
-    messages[neighbour.rank] = comm_thread::to_bytes(entries);
   }
   // In the order of the halo: neighbours have ascending ranks.
-  for (const auto& [source, bytes] :
-       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages))) {
-    const auto entries = comm_thread::from_bytes<SentWeight>(bytes);
+  for (const auto& [source, entries] :
+       comm_thread::collective_sparse_exchange(crew.communicator(), std::move(lists)))
     for (std::size_t i = 0; i < entries.size();) {
       const auto end = i + 1 + static_cast<std::size_t>(entries[i].column);
       for (++i; i < end; ++i)
         rows.couplings.push_back({entries[i].value, columns.meet(entries[i].column)});
       rows.end_row();
     }
-  }
 }
 
 /// The local number of the aggregate of each own row and each row of the halo, or no_column.

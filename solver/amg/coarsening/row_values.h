@@ -7,10 +7,10 @@
 
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
+#include "spmv/rows/vector_halo.h"
 
 namespace weft::solver::amg {
 
@@ -47,7 +47,7 @@ class RowValues {
  private:
   comm_thread::Crew crew_;
   PageVector<Value> values_;
-  LevelHalo<Value> halo_;
+  spmv::VectorHalo<Value> halo_;
 };
 
 /// The values of own rows, copied by the threads that have them. Thread: the main thread, outside

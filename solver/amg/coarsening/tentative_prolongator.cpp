@@ -75,10 +75,10 @@ class Orthonormalization {
 };
 
 /// A row in a message: its aggregate, then its values.
-std::map<int, comm_thread::Bytes> pack(const std::vector<GlobalIndex>& of_rows,
-                                       const spmv::RowPartition& owners,
-                                       std::span<const double> space, std::size_t width) {
-  std::map<int, std::vector<double>> outgoing;
+comm_thread::Lists<double> pack(const std::vector<GlobalIndex>& of_rows,
+                                const spmv::RowPartition& owners, std::span<const double> space,
+                                std::size_t width) {
+  comm_thread::Lists<double> outgoing;
   for (std::size_t row = 0; row < of_rows.size(); ++row) {
     if (of_rows[row] == Aggregates::none) continue;
     std::vector<double>& message = outgoing[owners.owner(of_rows[row])];
@@ -86,23 +86,19 @@ std::map<int, comm_thread::Bytes> pack(const std::vector<GlobalIndex>& of_rows,
     const auto values = space.subspan(row * width, width);
     message.insert(message.end(), values.begin(), values.end());
   }
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, message] : outgoing) messages[rank] = comm_thread::to_bytes(message);
-  return messages;
+  return outgoing;
 }
 
-GatheredRows unpack(const std::map<int, comm_thread::Bytes>& messages, GlobalIndex first_aggregate,
+GatheredRows unpack(const comm_thread::Lists<double>& messages, GlobalIndex first_aggregate,
                     std::size_t width) {
   GatheredRows rows;
-  for (const auto& [rank, bytes] : messages) {
-    const auto message = comm_thread::from_bytes<double>(bytes);
+  for (const auto& [rank, message] : messages)
     for (std::size_t place = 0; place < message.size() / (width + 1); ++place) {
       const auto entry = std::span(message).subspan(place * (width + 1), width + 1);
       rows.aggregates.push_back(std::bit_cast<GlobalIndex>(entry[0]) - first_aggregate);
       rows.origins.push_back({rank, place});
       rows.space.insert(rows.space.end(), entry.begin() + 1, entry.end());
     }
-  }
   return rows;
 }
 
@@ -131,17 +127,15 @@ std::vector<double> orthonormalize(const comm_thread::Crew& crew, GatheredRows& 
 }
 
 /// Q goes back to those that sent B, in the order of their messages.
-std::map<int, comm_thread::Bytes> collective_return(const comm_thread::Crew& crew,
-                                                    const GatheredRows& rows, std::size_t width) {
-  std::map<int, std::vector<double>> outgoing;
+comm_thread::Lists<double> collective_return(const comm_thread::Crew& crew,
+                                             const GatheredRows& rows, std::size_t width) {
+  comm_thread::Lists<double> outgoing;
   for (std::size_t row = 0; row < rows.origins.size(); ++row) {
     const auto values = std::span(rows.space).subspan(row * width, width);
     auto& message = outgoing[rows.origins[row].rank];
     message.insert(message.end(), values.begin(), values.end());
   }
-  std::map<int, comm_thread::Bytes> messages;
-  for (const auto& [rank, message] : outgoing) messages[rank] = comm_thread::to_bytes(message);
-  return comm_thread::collective_sparse_exchange(crew.communicator(), std::move(messages));
+  return comm_thread::collective_sparse_exchange(crew.communicator(), std::move(outgoing));
 }
 
 }  // namespace
@@ -167,9 +161,7 @@ TentativeProlongator collective_build_tentative(const comm_thread::Crew& crew,
   tentative.coarse_space =
       orthonormalize(crew, gathered, static_cast<std::size_t>(owners.size(rank)), width);
 
-  std::map<int, std::vector<double>> answers;
-  for (const auto& [source, bytes] : collective_return(crew, gathered, width))
-    answers[source] = comm_thread::from_bytes<double>(bytes);
+  comm_thread::Lists<double> answers = collective_return(crew, gathered, width);
   std::map<int, std::size_t> next;
   tentative.rows.begin.reserve(of_rows.size() + 1);
   for (LocalIndex row = 0; row < level.row_count(); ++row) {

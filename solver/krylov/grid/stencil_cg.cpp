@@ -49,9 +49,9 @@ StencilCg::StencilCg(spmv::StencilOperator& op, Options options)
   p_ = make_array();
 }
 
-void StencilCg::collective_begin(const TeamThread& thread, std::span<const double> b,
+void StencilCg::collective_begin(const TeamThread& thread, const Solve& solve,
                                  const double* product) {
-  subtract(thread, b, product, r_->values());
+  subtract(thread, solve.b, product, r_->values());
   thread.barrier();
 }
 
@@ -72,13 +72,13 @@ void StencilCg::collective_exchange_r(const TeamThread& thread) {
 }
 
 /// The ghost points of p come as those of r, the only operand, so that p is there at first.
-void StencilCg::collective_carry_all(const TeamThread& thread, Carry direction, double& first_norm,
-                                     SolveReport& report, std::initializer_list<double*> scalars) {
+void StencilCg::collective_complete(const TeamThread& thread) {
   double* const r = r_->values();
-  if (direction == Carry::keep)
-    return collective_carry(thread, direction, first_norm, report, scalars,
-                            {x_.data(), r, p_.data()});
-  collective_carry(thread, direction, first_norm, report, scalars, {x_.data(), p_.data(), r});
+  const auto exchange_places = [&] {
+    for_each_element(thread, [&](std::size_t i) { std::swap(r[i], p_[i]); });
+    thread.barrier();
+  };
+  exchange_places();
   collective_exchange_r(thread);
   for (const GridNeighbour& neighbour : grid_.halo_neighbours())
     for (const GridBox& box : spmv::share_of_rows(neighbour.received, thread.index, thread.count))
@@ -87,8 +87,7 @@ void StencilCg::collective_carry_all(const TeamThread& thread, Carry direction, 
           const std::size_t row = grid_.layout().index(box.begin[0], y, z);
           std::copy_n(r + row, box.size(0), p_.data() + row);
         }
-  for_each_element(thread, [&](std::size_t i) { std::swap(r[i], p_[i]); });
-  thread.barrier();
+  exchange_places();
   collective_exchange_r(thread);
 }
 
@@ -98,15 +97,12 @@ ReducedCg::Step StencilCg::collective_next_step(const TeamThread& thread, const 
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       add_square(r_->values() + i, count, r_dot_r);
     });
-    flush(sums_, thread, {&r_dot_r});
-    op().apply(thread, options().mode, *r_, p_.data(), timer_,
-               {&sums_.part(thread.index, 1), op().collective_norm() * state.r_square});
+    r_dot_r.flush(sums_.part(thread.index));
+    collective_multiply(thread, *r_, p_.data(),
+                        {&sums_.part(thread.index, 1), op().collective_norm() * state.r_square});
   }
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::reduction);
-    sums_.collective_reduce(thread);
-  }
-  std::array<double, 1> square{sums_.result(0)};
+  collective_reduce(thread, sums_);
+  std::array<double, 1> square{sums_.result()};
   double curvature = sums_.result(1);
   const bool is_exceeded = fitted_.collective_fit(
       thread, square, [r = r_->values()](std::size_t, std::size_t i) { return r[i] * r[i]; });

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "solver/krylov/grid/slab.h"
@@ -34,9 +34,20 @@ namespace weft::solver {
 /// Source: Chronopoulos and Gear 1989.
 class StencilCg final : public ReducedCg {
  public:
-  /// As KrylovMethod. A diagonal preconditioner changes nothing, because the diagonal is constant.
+  /// A diagonal preconditioner changes nothing, because the diagonal is constant.
+  static bool suits(const MethodUse& use) { return !use.is_general(); }
+  static constexpr MethodFacts facts{.name = "cg-one-reduction-on-a-grid",
+                                     .summary = "in one pass",
+                                     .reductions = 1,
+                                     .products = 1,
+                                     .arrays = {3, 3, 3},
+                                     .carried = {3, 3, 3},
+                                     .vector_bytes = {48, 48, 48},
+                                     .flops = {10, 12, 10}};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
+  /// As KrylovMethod.
   StencilCg(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 48; }
 
  private:
   /// The pass as work for the modes; r·A·r is all that is kept of A·r.
@@ -55,12 +66,10 @@ class StencilCg final : public ReducedCg {
   };
 
   Spare spare() override { return {r_.get(), p_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg-one-reduction-on-a-grid", 3}; }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override;
+  std::vector<double*> carried() override { return {x_.data(), r_->values(), p_.data()}; }
+  void collective_complete(const comm_thread::TeamThread& thread) override;
   void collective_exchange_r(const comm_thread::TeamThread& thread);
   Step collective_next_step(const comm_thread::TeamThread& thread, const State& state) override;
   void collective_advance(const comm_thread::TeamThread& thread, const State& state,

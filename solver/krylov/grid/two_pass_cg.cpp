@@ -20,40 +20,41 @@ using spmv::GridBox;
 TwoPassCg::TwoPassCg(spmv::StencilOperator& op, Options options)
     : TextbookCg(op, std::move(options)),
       grid_(op),
-      curvature_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
-      residual_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
+      curvature_(collective_make_sum(1)),
+      residual_(collective_make_sum(1)),
       p_(collective_make_operand()),
       slabs_(cut_into_slabs(op.layout().own(), op.inner(), op.team().thread_count())),
       surface_(spmv::shell(op.layout().own(), op.inner())) {
   r_ = make_array();
 }
 
-TextbookCg::Norms TwoPassCg::collective_norms(const TeamThread& thread, CloseSum& r_dot_r) {
+void TwoPassCg::collective_find_norms(const TeamThread& thread, Column& column, CloseSum& r_dot_r) {
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   r_dot_r.flush(residual_.part(thread.index));
   residual_.collective_reduce(thread);
   std::array<double, 1> values{residual_.result()};
-  fitted_.collective_fit(thread, values, [&](std::size_t, std::size_t i) { return r_[i] * r_[i]; });
-  const double square = values[0];
-  return {.r = std::sqrt(square), .r_dot_z = square};
+  fitted(column).collective_fit(thread, values,
+                                [&](std::size_t, std::size_t i) { return r_[i] * r_[i]; });
+  column.next = {.r = std::sqrt(values[0]), .r_dot_z = values[0]};
 }
 
-void TwoPassCg::collective_begin(const TeamThread& thread, std::span<const double> b,
+void TwoPassCg::collective_begin(const TeamThread& thread, const Solve& solve,
                                  const double* product) {
-  subtract(thread, b, product, r_.data());
+  subtract(thread, solve.b, product, r_.data());
   fill_zero(thread, {p_->values()});
   thread.barrier();
 }
 
-TextbookCg::Norms TwoPassCg::collective_start(const TeamThread& thread, double bound) {
-  ResidualSums sums(fitted_.next<CloseSum>(thread, sum_rr, bound), 0);
+void TwoPassCg::collective_start(const TeamThread& thread, Columns columns) {
+  Column& column = columns.front();
+  ResidualSums sums(fitted(column).next<CloseSum>(thread, sum_rr, column.square()), 0);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
       start_residual(r_.data() + i, nullptr, r_.data() + i, count, sums);
     });
   }
-  return collective_norms(thread, sums.r_dot_r);
+  collective_find_norms(thread, column, sums.r_dot_r);
 }
 
 void TwoPassCg::FirstPass::run(spmv::RowSet part, const TeamThread& thread,
@@ -65,8 +66,8 @@ void TwoPassCg::FirstPass::run(spmv::RowSet part, const TeamThread& thread,
   if (part != spmv::RowSet::boundary)
     spmv::renew_direction_in_one_pass(
         grid.stencil(), grid.layout(),
-        {.alpha = last_.alpha,
-         .beta = last_.beta,
+        {.alpha = column_.alpha,
+         .beta = column_.beta,
          .r = method_.r_.data(),
          .p = p,
          .x = method_.x_.data(),
@@ -80,39 +81,38 @@ void TwoPassCg::FirstPass::run(spmv::RowSet part, const TeamThread& thread,
   sum.flush(method_.curvature_.part(thread.index));
 }
 
-double TwoPassCg::collective_advance(const TeamThread& thread, const Step& last,
-                                     const Norms& norms) {
+void TwoPassCg::collective_advance(const TeamThread& thread, Columns columns) {
+  Column& column = columns.front();
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     double* const p = p_->values();
     for (const GridBox& edge : slab(thread).edges) {
-      spmv::update_solution(grid_.layout(), last.alpha, p, x_.data(), edge);
-      spmv::renew_direction(grid_.layout(), last.beta, r_.data(), p, edge);
+      spmv::update_solution(grid_.layout(), column.alpha, p, x_.data(), edge);
+      spmv::renew_direction(grid_.layout(), column.beta, r_.data(), p, edge);
     }
     thread.barrier();
   }
-  const FirstPass pass(*this, last, op().collective_norm() * norms.p * norms.p);
+  const FirstPass pass(*this, column, op().collective_norm() * column.norms.p * column.norms.p);
   spmv::run_in_mode(thread, options().mode, {pass, *p_, op().comm_thread(), timer_});
-  const PhaseScope scope(timer_, thread.index, Phase::reduction);
-  curvature_.collective_reduce(thread);
-  return curvature_.result();
+  collective_reduce(thread, curvature_);
+  column.curvature = curvature_.result();
 }
 
-TextbookCg::Norms TwoPassCg::collective_update_residual(const TeamThread& thread, double alpha,
-                                                        const Norms& norms) {
-  CloseSum r_dot_r(fitted_.next<CloseSum>(thread, sum_rr, norms.r * norms.r));
+void TwoPassCg::collective_update_residual(const TeamThread& thread, Columns columns) {
+  Column& column = columns.front();
+  CloseSum r_dot_r(fitted(column).next<CloseSum>(thread, sum_rr, column.square()));
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    spmv::update_residual(grid_.stencil(), grid_.layout(), alpha, p_->values(), r_.data(),
+    spmv::update_residual(grid_.stencil(), grid_.layout(), column.alpha, p_->values(), r_.data(),
                           slab(thread).own, r_dot_r);
   }
-  return collective_norms(thread, r_dot_r);
+  collective_find_norms(thread, column, r_dot_r);
 }
 
 /// Slabs and segments do not end at the same rows.
-void TwoPassCg::finish(const TeamThread& thread, double alpha) {
+void TwoPassCg::finish(const TeamThread& thread, const Column& column) {
   const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-  spmv::update_solution(grid_.layout(), alpha, p_->values(), x_.data(), slab(thread).own);
+  spmv::update_solution(grid_.layout(), column.alpha, p_->values(), x_.data(), slab(thread).own);
   thread.barrier();
 }
 

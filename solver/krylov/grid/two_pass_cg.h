@@ -1,9 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
@@ -26,42 +25,45 @@ namespace weft::solver {
 /// it, points that need those of other ranks after it, as the mode wants it.
 class TwoPassCg final : public TextbookCg {
  public:
+  static bool suits(const MethodUse& use) { return use.is_plain(); }
+  static constexpr MethodFacts facts{.name = "cg",
+                                     .summary = "in two passes",
+                                     .reductions = 2,
+                                     .products = 1,
+                                     .arrays = {3, 3, 3},
+                                     .carried = {3, 3, 3},
+                                     .vector_bytes = {64, 64, 64},
+                                     .flops = {10, 12, 10}};
+  MethodNeeds needs() const override { return facts.needs(use()); }
+
   /// As KrylovMethod; without a preconditioner.
   TwoPassCg(spmv::StencilOperator& op, Options options);
-  double vector_bytes() const override { return 64; }
 
  private:
   /// The first pass: renews p, then adds p·A·p, whose parts are all that is kept of A·p.
   class FirstPass final : public spmv::Work {
    public:
-    FirstPass(TwoPassCg& method, const Step& last, double bound)
-        : method_(method), last_(last), bound_(bound) {}
+    FirstPass(TwoPassCg& method, const Column& column, double bound)
+        : method_(method), column_(column), bound_(bound) {}
     void run(spmv::RowSet part, const comm_thread::TeamThread& thread,
              const std::function<void()>& pause) const override;
 
    private:
     TwoPassCg& method_;
-    Step last_;
+    const Column& column_;
     double bound_;  // of p·A·p
   };
 
   Spare spare() override { return {p_.get(), r_.data()}; }
-  void collective_begin(const comm_thread::TeamThread& thread, std::span<const double> b,
+  void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
-  Recurrence recurrence() const override { return {"cg", 3}; }
-  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction,
-                            double& first_norm, SolveReport& report,
-                            std::initializer_list<double*> scalars) override {
-    collective_carry(thread, direction, first_norm, report, scalars,
-                     {x_.data(), p_->values(), r_.data()});
-  }
-  Norms collective_start(const comm_thread::TeamThread& thread, double bound) override;
-  double collective_advance(const comm_thread::TeamThread& thread, const Step& last,
-                            const Norms& norms) override;
-  Norms collective_update_residual(const comm_thread::TeamThread& thread, double alpha,
-                                   const Norms& norms) override;
-  void finish(const comm_thread::TeamThread& thread, double alpha) override;
-  Norms collective_norms(const comm_thread::TeamThread& thread, spmv::CloseSum& r_dot_r);
+  std::vector<double*> carried() override { return {x_.data(), p_->values(), r_.data()}; }
+  void collective_start(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_advance(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_update_residual(const comm_thread::TeamThread& thread, Columns columns) override;
+  void finish(const comm_thread::TeamThread& thread, const Column& column) override;
+  void collective_find_norms(const comm_thread::TeamThread& thread, Column& column,
+                             spmv::CloseSum& r_dot_r);
   const GridSlab& slab(const comm_thread::TeamThread& thread) const {
     return slabs_[static_cast<std::size_t>(thread.index)];
   }

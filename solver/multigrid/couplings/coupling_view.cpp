@@ -103,10 +103,9 @@ double CouplingView::excess_beside_boundary(const std::array<GlobalIndex, 3>& at
   return without_rounding(sum, diagonal);
 }
 
-double collective_largest(const comm_thread::Communicator& communicator,
-                          const comm_thread::ComputeTeam& team, const CouplingView& view) {
-  std::vector<double> largest(static_cast<std::size_t>(team.thread_count()));
-  team.run([&](const comm_thread::TeamThread& thread) {
+double collective_largest(const comm_thread::Crew& crew, const CouplingView& view) {
+  std::vector<double> largest(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const comm_thread::TeamThread& thread) {
     GridBox box = view.points;
     const auto share = comm_thread::share_of(box.size(2), thread.index, thread.count);
     if (box.is_empty() || share.begin == share.end) return;
@@ -127,7 +126,7 @@ double collective_largest(const comm_thread::Communicator& communicator,
     }
     largest[static_cast<std::size_t>(thread.index)] = std::bit_cast<double>(most);
   });
-  return communicator.max(*std::ranges::max_element(largest));
+  return crew.communicator().max(*std::ranges::max_element(largest));
 }
 
 }  // namespace weft::solver

@@ -3,8 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/multigrid/couplings/coupling_plane.h"
 #include "spmv/grid/grid_box.h"
 #include "spmv/grid/grid_layout.h"
@@ -40,7 +39,6 @@ struct CouplingView {
 
 /// The largest of all couplings and excesses of `view`, of all ranks.
 /// Collective. Thread: the main thread, outside the team.
-double collective_largest(const comm_thread::Communicator& communicator,
-                          const comm_thread::ComputeTeam& team, const CouplingView& view);
+double collective_largest(const comm_thread::Crew& crew, const CouplingView& view);
 
 }  // namespace weft::solver

@@ -131,11 +131,11 @@ void check_mirror(GlobalIndex row, GlobalIndex column, double found, double mirr
 
 }  // namespace
 
-GridCouplings collective_matrix_couplings(const comm_thread::Communicator& communicator,
-                                          comm_thread::CommThread& comm_thread,
-                                          const comm_thread::ComputeTeam& team,
+GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
                                           const spmv::DistributedMatrix& matrix,
                                           const spmv::GridPartition& partition) {
+  const comm_thread::Communicator& communicator = crew.communicator();
+  const comm_thread::ComputeTeam& team = crew.team();
   const MatrixRows rows(matrix, partition.grid());
   const GlobalIndex first = matrix.first_row();
   const LocalIndex count = matrix.rows.row_count;
@@ -206,13 +206,12 @@ GridCouplings collective_matrix_couplings(const comm_thread::Communicator& commu
   });
 
   GridCouplings couplings(partition.box(communicator.rank()));
-  RowBoxExchange<double> exchange(communicator, matrix.partition, partition, couplings.layout());
+  auto exchange = rows_to_boxes<double>(crew, matrix.partition, partition, couplings.layout());
   communicator.barrier();  // both ends of every pair exist
   team.run([&](const TeamThread& thread) {
     for (std::size_t d = 0; d < 3; ++d)
-      exchange.collective_to_boxes(thread, comm_thread, arrays.before[d].data(), 1,
-                                   couplings.before(d));
-    exchange.collective_to_boxes(thread, comm_thread, arrays.excess.data(), 1, couplings.excess());
+      exchange.collective_there(thread, arrays.before[d].data(), 1, couplings.before(d));
+    exchange.collective_there(thread, arrays.excess.data(), 1, couplings.excess());
   });
   return couplings;
 }

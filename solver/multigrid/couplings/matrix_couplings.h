@@ -2,9 +2,7 @@
 
 #include <string>
 
-#include "comm_thread/engine/comm_thread.h"
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/multigrid/couplings/grid_couplings.h"
 #include "spmv/grid/grid_partition.h"
 #include "spmv/problems/problem.h"
@@ -20,9 +18,7 @@ namespace weft::solver {
 /// none such: entries in other columns, entries above 0 beside the diagonal, a diagonal that is not
 /// above 0, a sum below 0, an asymmetry; or where all sums are 0, because that matrix is singular.
 /// Memory while it runs: 64 bytes a row. Collective. Thread: the main thread, outside the team.
-GridCouplings collective_matrix_couplings(const comm_thread::Communicator& communicator,
-                                          comm_thread::CommThread& comm_thread,
-                                          const comm_thread::ComputeTeam& team,
+GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
                                           const spmv::DistributedMatrix& matrix,
                                           const spmv::GridPartition& partition);
 

@@ -13,8 +13,7 @@
 namespace weft::solver {
 namespace {
 
-using comm_thread::Communicator;
-using comm_thread::ComputeTeam;
+using comm_thread::Crew;
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 using spmv::GridBox;
@@ -35,10 +34,9 @@ using Sums = std::array<std::int64_t, count>;
 
 /// Adds up what row(y, z, sums) adds for the rows of `own`, on all threads and ranks.
 template <std::size_t count, class Row>
-Sums<count> collective_sums(const Communicator& communicator, const ComputeTeam& team,
-                            const GridBox& own, const Row& row) {
-  std::vector<Sums<count>> of_threads(static_cast<std::size_t>(team.thread_count()));
-  team.run([&](const TeamThread& thread) {
+Sums<count> collective_sums(const Crew& crew, const GridBox& own, const Row& row) {
+  std::vector<Sums<count>> of_threads(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
     Sums<count> sums{};
     for (const GridBox& part : spmv::share_of_rows(own, thread.index, thread.count))
       for (GlobalIndex z = part.begin[2]; z < part.end[2]; ++z)
@@ -48,7 +46,7 @@ Sums<count> collective_sums(const Communicator& communicator, const ComputeTeam&
   Sums<count> totals{};
   for (const Sums<count>& sums : of_threads)
     for (std::size_t i = 0; i < count; ++i) totals[i] += sums[i];
-  communicator.sum(std::span<std::int64_t>(totals));
+  crew.communicator().sum(std::span<std::int64_t>(totals));
   return totals;
 }
 
@@ -138,13 +136,11 @@ template <class Simd>
 
 }  // namespace
 
-std::array<double, 3> collective_mean_logarithms(const Communicator& communicator,
-                                                 const ComputeTeam& team,
-                                                 const CouplingView& couplings,
+std::array<double, 3> collective_mean_logarithms(const Crew& crew, const CouplingView& couplings,
                                                  const GridBox& own) {
   // Of logarithms, and how many.
   const auto totals =
-      collective_sums<6>(communicator, team, own, [&](GlobalIndex y, GlobalIndex z, Sums<6>& sums) {
+      collective_sums<6>(crew, own, [&](GlobalIndex y, GlobalIndex z, Sums<6>& sums) {
         const RowsBefore rows(couplings, own, y, z);
         perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
           for (std::size_t d = 0; d < 3; ++d) {
@@ -164,11 +160,10 @@ std::array<double, 3> collective_mean_logarithms(const Communicator& communicato
   return means;
 }
 
-double collective_rough_share(const Communicator& communicator, const ComputeTeam& team,
-                              const CouplingView& couplings, const GridBox& own) {
-  const auto means = collective_mean_logarithms(communicator, team, couplings, own);
+double collective_rough_share(const Crew& crew, const CouplingView& couplings, const GridBox& own) {
+  const auto means = collective_mean_logarithms(crew, couplings, own);
   const auto [rough, points] =
-      collective_sums<2>(communicator, team, own, [&](GlobalIndex y, GlobalIndex z, Sums<2>& sums) {
+      collective_sums<2>(crew, own, [&](GlobalIndex y, GlobalIndex z, Sums<2>& sums) {
         const RowsBefore rows(couplings, own, y, z);
         const GlobalIndex first = own.begin[0] == 0 ? 1 : 0;  // with a point before it
         perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {

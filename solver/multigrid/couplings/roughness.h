@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "comm_thread/mpi/communicator.h"
-#include "comm_thread/placement/compute_team.h"
+#include "comm_thread/engine/crew.h"
 #include "solver/multigrid/couplings/coupling_view.h"
 #include "spmv/grid/grid_box.h"
 
@@ -13,8 +12,7 @@ namespace weft::solver {
 /// direction without any. Couplings with the boundary do not count. The logarithms are added as
 /// integers, so the bits do not depend on ranks or threads. `own`: points of this rank.
 /// Collective. Thread: the main thread, outside the team.
-std::array<double, 3> collective_mean_logarithms(const comm_thread::Communicator& communicator,
-                                                 const comm_thread::ComputeTeam& team,
+std::array<double, 3> collective_mean_logarithms(const comm_thread::Crew& crew,
                                                  const CouplingView& couplings,
                                                  const spmv::GridBox& own);
 
@@ -22,8 +20,7 @@ std::array<double, 3> collective_mean_logarithms(const comm_thread::Communicator
 /// how the means of those directions differ: 0 for constant coefficients, 1/6 for a checkerboard of
 /// blocks of 7, 1/2 to 2/3 where coefficients jump from point to point.
 /// As collective_mean_logarithms.
-double collective_rough_share(const comm_thread::Communicator& communicator,
-                              const comm_thread::ComputeTeam& team, const CouplingView& couplings,
+double collective_rough_share(const comm_thread::Crew& crew, const CouplingView& couplings,
                               const spmv::GridBox& own);
 
 }  // namespace weft::solver

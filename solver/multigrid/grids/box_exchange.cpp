@@ -41,12 +41,6 @@ std::map<int, GridBox> needed_by_others(const LevelCuts& cuts, int depth, const 
   return needed;
 }
 
-template <class Value>
-std::span<const std::byte> bytes_of(const std::vector<Value>& values, std::size_t begin,
-                                    std::size_t count) {
-  return std::as_bytes(std::span(values).subspan(begin, count));
-}
-
 }  // namespace
 
 template <class Value>
@@ -62,27 +56,21 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
                                 const Side& from, const LevelCuts& to_cuts, int depth,
                                 std::span<const Target> targets, int thread_count)
     : thread_count_(thread_count), from_(from.values) {
-  struct Range {
-    std::size_t begin = 0;
-    std::size_t count = 0;
-  };
   const int me = communicator.rank();
-  std::map<int, Range> sends;
-  std::map<int, Range> receives;
+  std::map<int, comm_thread::HaloNeighbour> neighbours;
   std::size_t size = 0;
   for (const auto& needed : needed_by_others(to_cuts, depth, from.cuts.box(me), grid)) {
     const int rank = needed.first;
     const GridBox& box = needed.second;
     if (rank == me) continue;
-    sends[rank] = {size, static_cast<std::size_t>(box.point_count())};
+    neighbours[rank].send_begin = static_cast<std::int64_t>(size);
+    neighbours[rank].send_count = box.point_count();
     for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {
       const auto count = static_cast<std::size_t>(box.size(0));
       sent_rows_.push_back({from.layout.index(box.begin[0], y, z), size, count});
       size += count;
     });
   }
-  sent_.resize(size);
-  sent_messages_ = static_cast<int>(sends.size());
   size = 0;
   const GridBox needed = grown_box(to_cuts, me, depth, grid);
   const auto add_rows = [&](const GridBox& box, bool is_own, const auto& place_of) {
@@ -102,60 +90,42 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
       return add_rows(box, true, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
         return from.layout.index(x, y, z);
       });
-    const auto count = static_cast<std::size_t>(box.point_count());
-    receives[rank] = {size, count};
+    neighbours[rank].receive_begin = static_cast<std::int64_t>(size);
+    neighbours[rank].receive_count = box.point_count();
     add_rows(box, false, [&](GlobalIndex x, GlobalIndex y, GlobalIndex z) {
       return size + static_cast<std::size_t>(
                         x - box.begin[0] +
                         box.size(0) * (y - box.begin[1] + box.size(1) * (z - box.begin[2])));
     });
-    size += count;
+    size += static_cast<std::size_t>(box.point_count());
   });
-  received_.resize(size);
-
-  std::map<int, comm_thread::ExchangeNeighbour> neighbours;
-  for (const auto& [rank, range] : sends)
-    neighbours[rank].send = bytes_of(sent_, range.begin, range.count);
-  for (const auto& [rank, range] : receives)
-    neighbours[rank].receive =
-        std::as_writable_bytes(std::span(received_).subspan(range.begin, range.count));
-  std::vector<comm_thread::ExchangeNeighbour> list;
-  for (auto& [rank, neighbour] : neighbours) {
-    neighbour.rank = rank;
-    list.push_back(neighbour);
-  }
-  exchange_.emplace(communicator, "multigrid halo", list, communicator.new_tag());
+  exchange_.emplace(communicator, comm_thread::in_order(neighbours), communicator.new_tag(),
+                    "multigrid halo");
 }
 
 template <class Value>
 void BoxExchange<Value>::pack(int thread) {
-  const auto [begin, end] = comm_thread::share_of(std::ssize(sent_rows_), thread, thread_count_);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const SentRow& row = sent_rows_[i];
-    std::copy_n(from_ + row.element, row.count, sent_.data() + row.place);
-  }
+  Value* const sent = exchange_->send_buffer().data();
+  comm_thread::for_each_of_share(sent_rows_, thread, thread_count_, [&](const SentRow& row) {
+    std::copy_n(from_ + row.element, row.count, sent + row.place);
+  });
 }
 
 template <class Value>
 void BoxExchange<Value>::unpack(const comm_thread::TeamThread& thread) {
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(received_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = received_rows_[i];
-    std::copy_n(received_.data() + row.place, row.count, row.to);
-  }
+  const Value* const received = exchange_->received().data();
+  comm_thread::for_each_of_share(received_rows_, thread.index, thread.count, [&](const Row& row) {
+    std::copy_n(received + row.place, row.count, row.to);
+  });
   thread.barrier();
 }
 
 template <class Value>
 void BoxExchange<Value>::copy_own(const comm_thread::TeamThread& thread) {
   if (own_rows_.empty()) return;
-  const auto [begin, end] =
-      comm_thread::share_of(std::ssize(own_rows_), thread.index, thread.count);
-  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-    const Row& row = own_rows_[i];
+  comm_thread::for_each_of_share(own_rows_, thread.index, thread.count, [&](const Row& row) {
     std::copy_n(from_ + row.place, row.count, row.to);
-  }
+  });
   thread.barrier();
 }
 

@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "comm_thread/engine/neighbour_exchange.h"
+#include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/halo_exchange.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "solver/multigrid/grids/level_cuts.h"
@@ -46,21 +47,29 @@ class BoxExchange final : public spmv::Halo {
               const Side& from, const LevelCuts& to_cuts, int depth,
               std::span<const Target> targets, int thread_count);
 
-  comm_thread::NeighbourExchange& messages() override { return *exchange_; }
+  comm_thread::NeighbourExchange& messages() override { return exchange_->messages(); }
   void pack(int thread) override;
   void unpack(const comm_thread::TeamThread& thread) override;
   /// Both, for values that stay on this rank but change arrays.
   void copy_own(const comm_thread::TeamThread& thread);
+  /// All of it, without other work meanwhile. Thread: every thread of the team, after a barrier;
+  /// ends with one. Collective.
+  void collective_exchange(const comm_thread::TeamThread& thread,
+                           comm_thread::CommThread& comm_thread) {
+    pack(thread.index);
+    copy_own(thread);
+    thread.barrier();
+    if (thread.is_primary() && !messages().is_empty()) messages().post(comm_thread).wait();
+    thread.barrier();
+    unpack(thread);
+  }
   /// Values are those of another array of the same layout from now on. Thread: the primary one,
   /// before a barrier.
   void read_from(const Value* values) { from_ = values; }
 
-  std::int64_t sent_bytes() const {
-    return static_cast<std::int64_t>(sent_.size() * sizeof(Value));
-  }
-  int sent_messages() const { return sent_messages_; }
+  const comm_thread::HaloTraffic& traffic() const { return exchange_->traffic(); }
   std::size_t buffer_bytes() const {
-    return (sent_.size() + received_.size()) * sizeof(Value) + sent_rows_.size() * sizeof(SentRow) +
+    return exchange_->buffer_bytes() + sent_rows_.size() * sizeof(SentRow) +
            (received_rows_.size() + own_rows_.size()) * sizeof(Row);
   }
 
@@ -79,14 +88,11 @@ class BoxExchange final : public spmv::Halo {
   };
 
   int thread_count_;
-  int sent_messages_ = 0;
   const Value* from_;
-  std::vector<Value> sent_;
-  std::vector<Value> received_;
   std::vector<SentRow> sent_rows_;
   std::vector<Row> received_rows_;
   std::vector<Row> own_rows_;
-  std::optional<comm_thread::NeighbourExchange> exchange_;
+  std::optional<comm_thread::HaloExchange<Value>> exchange_;
 };
 
 }  // namespace weft::solver

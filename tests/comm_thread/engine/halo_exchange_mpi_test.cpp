@@ -34,12 +34,9 @@ class NumberedExchange {
   NumberedExchange(const Communicator& communicator, int tag)
       : rank_(communicator.rank()),
         neighbours_(neighbours_of(communicator)),
-        halo_(neighbours_.empty() ? 0
-                                  : static_cast<std::size_t>(neighbours_.back().receive_begin +
-                                                             neighbours_.back().receive_count)),
-        exchange_(communicator, neighbours_, halo_, tag) {}
+        exchange_(communicator, neighbours_, tag) {}
 
-  HaloExchange& exchange() { return exchange_; }
+  HaloExchange<double>& exchange() { return exchange_; }
 
   void fill(int run) {
     for (const HaloNeighbour& neighbour : neighbours_)
@@ -48,11 +45,11 @@ class NumberedExchange {
             number(rank_, neighbour.rank, i, run);
   }
 
-  int wrong_count(int run) const {
+  int wrong_count(int run) {
     int wrong = 0;
     for (const HaloNeighbour& neighbour : neighbours_)
       for (std::int64_t i = 0; i < neighbour.receive_count; ++i)
-        wrong += halo_[static_cast<std::size_t>(neighbour.receive_begin + i)] !=
+        wrong += exchange_.received()[static_cast<std::size_t>(neighbour.receive_begin + i)] !=
                  number(neighbour.rank, rank_, i, run);
     return wrong;
   }
@@ -64,8 +61,7 @@ class NumberedExchange {
 
   int rank_;
   std::vector<HaloNeighbour> neighbours_;
-  std::vector<double> halo_;
-  HaloExchange exchange_;
+  HaloExchange<double> exchange_;
 };
 
 TEST_CASE("halos arrive on the calling thread, on the communication thread, and without one") {
@@ -106,10 +102,36 @@ TEST_CASE("exchanges of two vectors are in flight at once") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("several vectors of floats travel in the messages of one, ranges counted by rows") {
+  const auto world = Communicator::collective_world();
+  CommThread comm_thread({.thread_level = tests::session().thread_level()});
+  constexpr int width = 3;
+  const auto neighbours = neighbours_of(world);
+  std::vector<float> halo;
+  std::int64_t sent = 0;
+  for (const HaloNeighbour& neighbour : neighbours) {
+    halo.resize(halo.size() + width * static_cast<std::size_t>(neighbour.receive_count));
+    sent += neighbour.send_count;
+  }
+  HaloExchange<float> exchange(world, neighbours, std::span(halo), 0, width);
+  CHECK(std::ssize(exchange.send_buffer()) == width * sent);
+  CHECK(exchange.traffic().sent_bytes == std::ssize(std::as_bytes(exchange.send_buffer())));
+  CHECK(exchange.traffic().received_bytes == std::ssize(std::as_bytes(std::span(halo))));
+  for (const HaloNeighbour& neighbour : neighbours)
+    for (std::int64_t i = 0; i < width * neighbour.send_count; ++i)
+      exchange.send_buffer()[static_cast<std::size_t>(width * neighbour.send_begin + i)] =
+          static_cast<float>(1000 * world.rank() + i);
+  exchange.post(comm_thread).wait();
+  for (const HaloNeighbour& neighbour : neighbours)
+    for (std::int64_t i = 0; i < width * neighbour.receive_count; ++i)
+      CHECK(halo[static_cast<std::size_t>(width * neighbour.receive_begin + i)] ==
+            static_cast<float>(1000 * neighbour.rank + i));
+}
+
 TEST_CASE("without neighbours there is nothing to exchange") {
   const auto world = Communicator::collective_world();
   CommThread comm_thread({.thread_level = tests::session().thread_level()});
-  HaloExchange exchange(world, {}, {}, 0);
+  HaloExchange<double> exchange(world, {}, 0);
   CHECK_FALSE(exchange.has_neighbours());
   CHECK(exchange.send_buffer().empty());
   exchange.start_here(comm_thread).wait();

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -30,30 +29,27 @@ TEST_CASE("any pattern of messages arrives, 100 times in a row") {
   const auto world = Communicator::collective_world();
   int wrong = 0;
   for (int round = 0; round < 100; ++round) {
-    std::map<int, Bytes> outgoing;
-    std::map<int, Numbers> expected;
+    Lists<std::int64_t> outgoing;
+    Lists<std::int64_t> expected;
     for (int other = 0; other < world.size(); ++other) {
       if (const Numbers sent = message(world.rank(), other, round); !sent.empty())
-        outgoing[other] = to_bytes(sent);
+        outgoing[other] = sent;
       if (const Numbers received = message(other, world.rank(), round); !received.empty())
         expected[other] = received;
     }
-    std::map<int, Numbers> incoming;
-    for (const auto& [rank, bytes] : collective_sparse_exchange(world, std::move(outgoing)))
-      incoming[rank] = from_bytes<std::int64_t>(bytes);
-    wrong += incoming != expected;
+    wrong += collective_sparse_exchange(world, std::move(outgoing)) != expected;
   }
   CHECK(wrong == 0);
 }
 
 TEST_CASE("where nobody sends nothing arrives") {
   const auto world = Communicator::collective_world();
-  CHECK(collective_sparse_exchange(world, {}).empty());
+  CHECK(collective_sparse_exchange(world, Lists<double>{}).empty());
 }
 
 TEST_CASE("empty messages are not sent, not even to oneself") {
   const auto world = Communicator::collective_world();
-  std::map<int, Bytes> messages;
+  Lists<double> messages;
   for (int rank = 0; rank < world.size(); ++rank) messages[rank] = {};
   CHECK(collective_sparse_exchange(world, messages).empty());
 }
@@ -61,29 +57,26 @@ TEST_CASE("empty messages are not sent, not even to oneself") {
 TEST_CASE("a message to oneself comes back") {
   const auto world = Communicator::collective_world();
   const Numbers numbers{1, 2, world.rank()};
-  const auto received = collective_sparse_exchange(world, {{world.rank(), to_bytes(numbers)}});
+  const auto received =
+      collective_sparse_exchange(world, Lists<std::int64_t>{{world.rank(), numbers}});
   CHECK(received.size() == 1);
-  if (received.contains(world.rank()))
-    CHECK(from_bytes<std::int64_t>(received.at(world.rank())) == numbers);
+  if (received.contains(world.rank())) CHECK(received.at(world.rank()) == numbers);
 }
 
 TEST_CASE("all ranks send to one that sends to nobody") {
   const auto world = Communicator::collective_world();
   const int target = world.size() - 1;
-  std::map<int, Bytes> messages;
-  if (world.rank() != target) messages[target] = to_bytes(Numbers{world.rank()});
-  const auto received = collective_sparse_exchange(world, messages);
+  const auto send = [&] {
+    Lists<std::int64_t> lists;
+    if (world.rank() != target) lists[target] = {world.rank()};
+    return lists;
+  };
+  const auto received = collective_sparse_exchange(world, send());
   CHECK(std::ssize(received) == (world.rank() == target ? target : 0));
-  for (const auto& [rank, bytes] : received)
-    CHECK(from_bytes<std::int64_t>(bytes) == Numbers{rank});
-}
-
-TEST_CASE("bytes and values are the same thing") {
-  CHECK(to_bytes(Numbers{}).empty());
-  CHECK(from_bytes<std::int64_t>(Bytes{}).empty());
-  const Numbers numbers{-1, 0, std::int64_t{1} << 62};
-  CHECK(to_bytes(numbers).size() == 24);
-  CHECK(from_bytes<std::int64_t>(to_bytes(numbers)) == numbers);
+  for (const auto& [rank, list] : received) CHECK(list == Numbers{rank});
+  const auto joined = collective_exchange_joined(world, send());
+  CHECK(std::ssize(joined) == (world.rank() == target ? target : 0));
+  for (std::size_t i = 0; i < joined.size(); ++i) CHECK(joined[i] == static_cast<std::int64_t>(i));
 }
 
 }  // namespace

@@ -43,8 +43,7 @@ class ChainIteration {
         comm_thread_(comm_thread),
         neighbours_(neighbours_of(world)),
         halo_(2),
-        fresh_halo_(neighbours_.size()),
-        exchange_(world, neighbours_, fresh_halo_, 0),
+        exchange_(world, neighbours_, 0),
         sum_(world, ReduceOperation::sum, 1, 1),
         channels_(world, comm_thread, specs_of(neighbours_), Delivery::async, {}) {}
 
@@ -84,7 +83,7 @@ class ChainIteration {
   double collective_true_value() {
     pack(values_, exchange_.send_buffer());
     exchange_.post(comm_thread_).wait();
-    halo_ = by_side(fresh_halo_);
+    halo_ = by_side(exchange_.received());
     sum_.values()[0] = contribution(values_, halo_);
     sum_.post(comm_thread_).wait();
     return sum_.values()[0];
@@ -172,8 +171,7 @@ class ChainIteration {
   std::vector<double> values_ = std::vector<double>(local_count);
   std::vector<double> recorded_;
   std::vector<double> halo_;  // left, right
-  std::vector<double> fresh_halo_;
-  HaloExchange exchange_;
+  HaloExchange<double> exchange_;
   AllReduce sum_;
   ChannelSet channels_;
   std::uint64_t iteration_ = 0;

@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "solver/amg/coarsening/level_halo.h"
 #include "solver/amg/level_operator.h"
 #include "spmv/modes/mode.h"
+#include "spmv/rows/vector_halo.h"
 #include "tests/solver/amg/crew_system.h"
 
 namespace weft::solver::amg {
@@ -91,8 +91,8 @@ std::vector<Value> multiply_twice(CrewSystem& system, spmv::Starter starter,
     x[row] = static_cast<Value>((system.first() + row) % 5);
   std::vector<Value> y(room, Value{-1});
   std::vector<Value> z(system.count(), Value{-1});
-  LevelHalo<Value> halo_of_x(crew, op.plan(), op.thread_rows(), x.data());
-  LevelHalo<Value> halo_of_y(crew, op.plan(), op.thread_rows(), y.data());
+  spmv::VectorHalo<Value> halo_of_x(crew, op.plan(), op.thread_rows(), x.data());
+  spmv::VectorHalo<Value> halo_of_y(crew, op.plan(), op.thread_rows(), y.data());
   crew.communicator().barrier();
   perfmodel::PhaseTimer timer;
   system.team().run([&](const TeamThread& thread) {
@@ -147,7 +147,7 @@ std::vector<Value> multiply(CrewSystem& system, spmv::Mode mode, std::int64_t no
                        static_cast<std::size_t>(system.op().halo_plan().halo_count));
   for (std::size_t row = 0; row < system.count(); ++row)
     x[row] = static_cast<Value>((system.first() + row) % 5);
-  LevelHalo<Value> halo(crew, op.plan(), op.thread_rows(), x.data());
+  spmv::VectorHalo<Value> halo(crew, op.plan(), op.thread_rows(), x.data());
   crew.communicator().barrier();
   std::vector<Value> y(system.count(), Value{-1});
   perfmodel::PhaseTimer timer;

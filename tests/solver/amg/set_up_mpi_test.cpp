@@ -47,7 +47,7 @@ struct SetUp {
                               system.op().matrix().thread_rows().end()}},
         strong(crew, level, threshold),
         roots(crew, level, strong),
-        gathering(rows_a_rank),
+        gathering(gathering_of(rows_a_rank)),
         aggregates(crew, level, strong, roots, gathering),
         columns(aggregates.partition(), crew.communicator().rank()),
         prolongator(collective_build_prolongator(crew, level, strong, aggregates, factor, columns)),

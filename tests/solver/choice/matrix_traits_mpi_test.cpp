@@ -245,9 +245,9 @@ TEST_CASE("rows of any length add what a serial pass adds") {
 TEST_CASE("a matrix that is not symmetric is refused with its first entries and another method") {
   const auto world = Communicator::collective_world();
   const MatrixTraits traits = collective_traits(world, tests::convection(5));
-  CHECK_THROWS_WITH(check_symmetric(traits, "--method cg", "--method gmres"),
-                    "--method cg needs a symmetric matrix: found -0.3 at row 1, column 2 and -1.7 "
-                    "at row 2, column 1; expected --method gmres, or --force to run nevertheless");
+  CHECK_THROWS_WITH(check_symmetric(traits, "method=cg", "method=gmres"),
+                    "method=cg needs a symmetric matrix: found -0.3 at row 1, column 2 and -1.7 "
+                    "at row 2, column 1; expected method=gmres, or force to run nevertheless");
   CHECK_NOTHROW(
       check_symmetric(collective_traits(world, tests::shifted_laplacian(5, 9)), "cg", "gmres"));
 }
@@ -296,6 +296,14 @@ TEST_CASE("rows of very different scale are found, and most rows keep their scal
           CHECK(scales.right[i] == 1);
           CHECK(!scales.has_other_rows);
         }) == 1);
+  // Where rows differ in scale beside the penalties, each is scaled to the median.
+  for (auto& [column, value] : a[20]) value *= 0x1p-25;
+  for (auto& [column, value] : a[30]) value *= 8;
+  CHECK(
+      scales_of(a, [](const RowScales& scales, std::size_t i, std::int64_t row) {
+        CHECK(scales.left[i] == (row == 7 ? 0x1p-38 : row == 20 ? 0x1p25 : row == 30 ? 0.125 : 1));
+        CHECK(scales.has_other_rows);
+      }) == 3);
   // A zero on the diagonal is no scale, nor is a row of zeros.
   a = tests::shifted_laplacian(9, 0);
   a[3][3] = 0;

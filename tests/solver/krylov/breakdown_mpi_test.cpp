@@ -1,7 +1,9 @@
 // Systems whose numbers leave the range, or the digits, of double.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -96,6 +98,30 @@ TEST_CASE("a residual that is not finite ends every method, which says so") {
     CHECK(report.iterations < 50);
     CHECK(!report.explanation.empty());
   }
+}
+
+TEST_CASE(
+    "a method whose rate promises too many iterations is given up where another one is left") {
+  // Eigenvalues from 1 to 2500 of which minres makes the same of the residual in each iteration:
+  // 437 to 1e-8.
+  ReferenceMatrix a(1200);
+  for (std::size_t row = 0; row < a.size(); ++row)
+    a[row][static_cast<std::int64_t>(row)] =
+        1250.5 + 1249.5 * std::cos(std::numbers::pi * (2.0 * static_cast<double>(row) + 1) / 2400);
+  const auto world = Communicator::collective_world();
+  MatrixSystem system(world, a);
+  KrylovMethod::Options options;
+  options.stop.max_iterations = 300;
+  const Vector b(a.size(), 1.0);
+  CHECK(solve(system, "minres", b, {}, options).iterations == 300);
+  options.patience = 50;
+  const SolveReport slow = solve(system, "minres", b, {}, options);
+  CHECK(slow.status == SolveStatus::breakdown);
+  CHECK_THAT(slow.explanation, Catch::Contains("at this rate 300 iterations are too few"));
+  CHECK(slow.iterations >= 100);
+  CHECK(slow.iterations < 110);
+  options.stop.max_iterations = 10000;
+  CHECK(solve(system, "minres", b, {}, options).status == SolveStatus::converged);
 }
 
 TEST_CASE("rows that are fixed by a weight of 1e16 do not break down") {

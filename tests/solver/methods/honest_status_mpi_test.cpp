@@ -14,6 +14,7 @@
 #include "solver/methods/method_table.h"
 #include "solver/precondition/diagonal_preconditioner.h"
 #include "solver/precondition/schwarz_preconditioner.h"
+#include "solver/report/stop_rule.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/support/serial_reference.h"
 
@@ -167,7 +168,7 @@ TEST_CASE("converged means that the true residual is within the tolerance, for a
               continue;
             }
             ++converged;
-            CHECK(residual <= KrylovMethod::allowed_drift * tolerance + rounding);
+            CHECK(residual <= StopRule::allowed_drift * tolerance + rounding);
           }
       }
     }

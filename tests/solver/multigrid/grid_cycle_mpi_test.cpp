@@ -233,7 +233,7 @@ TEST_CASE("every variant of CG converges with a cycle in single precision") {
 /// All of x by multigrid or by conjugate gradients with it, and behind x the number of iterations.
 std::vector<double> solve_counted(System& where, const std::string& name,
                                   const MultigridSettings& settings, Mode mode) {
-  const Cycle::Options of_cycle{
+  const CycleOptions of_cycle{
       .steps = settings.steps, .is_double = settings.is_double, .mode = mode};
   std::optional<MultigridPreconditioner> cycle;
   KrylovMethod::Options options{

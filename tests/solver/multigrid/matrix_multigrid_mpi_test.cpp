@@ -19,7 +19,6 @@
 #include "comm_thread/placement/compute_team.h"
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/level_plan.h"
-#include "solver/multigrid/matrix_multigrid.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "spmv/grid/diffusion_operator.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -77,7 +76,7 @@ struct System {
     team.run([&](const TeamThread& thread) { m.apply(thread, r.data(), z.data()); });
     return z;
   }
-  MatrixMultigrid::Grid grid() const { return {.size = problem.grid}; }
+  MultigridPreconditioner::Grid grid() const { return {.size = problem.grid}; }
 
   Communicator communicator;
   ComputeTeam team;
@@ -110,8 +109,8 @@ TEST_CASE("a cycle with varying couplings does what its reference does, operatio
       CAPTURE(word, finest_steps, steps);
       const auto& expected = all_expected[next++];
       System system(Communicator::collective_world(), tests::thread_count(), word);
-      MatrixMultigrid cycle(system.op, system.grid(),
-                            {.steps = steps, .finest_steps = finest_steps});
+      MultigridPreconditioner cycle(system.op, system.grid(),
+                                    {.steps = steps, .finest_steps = finest_steps});
       const auto z =
           system.collective_whole(system.collective_apply(cycle, system.right_hand_side()));
       double largest = 0;
@@ -134,16 +133,16 @@ TEST_CASE("the finest grid is smoothed more where couplings jump from point to p
   for (const auto& [word, steps] : expected) {
     CAPTURE(word);
     System system(Communicator::collective_world(), tests::thread_count(), word);
-    MatrixMultigrid cycle(system.op, system.grid(), {.steps = 0});
-    CHECK(cycle.cycle().options().steps_on(0) == steps);
-    CHECK(cycle.cycle().options().steps_on(1) == 4);
+    MultigridPreconditioner cycle(system.op, system.grid(), {.steps = 0});
+    CHECK(cycle.options().steps_on(0) == steps);
+    CHECK(cycle.options().steps_on(1) == 4);
   }
 }
 
 TEST_CASE("a cycle with varying couplings is symmetric") {
   System system(Communicator::collective_world(), tests::thread_count(),
                 "diffusion3d:23x18x20,lognormal:2");
-  MatrixMultigrid cycle(system.op, system.grid(), {});
+  MultigridPreconditioner cycle(system.op, system.grid(), {});
   const auto r = system.right_hand_side();
   std::vector<double> s = r;
   for (double& value : s) value = value * value - 0.3;
@@ -166,10 +165,10 @@ TEST_CASE("a cycle with varying couplings is symmetric") {
 std::vector<double> solve(System& system, Mode mode, std::int64_t most_iterations) {
   const auto cycle =
       system.problem.has_stencil()
-          ? std::make_unique<MatrixMultigrid>(system.op, spmv::GridStencil::of(system.problem),
-                                              Cycle::Options{.mode = mode})
-          : std::make_unique<MatrixMultigrid>(system.op, system.grid(),
-                                              Cycle::Options{.steps = 0, .mode = mode});
+          ? std::make_unique<MultigridPreconditioner>(
+                system.op, spmv::GridStencil::of(system.problem), CycleOptions{.mode = mode})
+          : std::make_unique<MultigridPreconditioner>(system.op, system.grid(),
+                                                      CycleOptions{.steps = 0, .mode = mode});
   const auto method = find_krylov_method("cg")->collective_make(
       system.op, {.mode = mode, .preconditioner = cycle.get(), .stop = {}, .on_iteration = {}});
   const SolveReport report = method->solve(system.right_hand_side());
@@ -236,11 +235,11 @@ struct GridSystem {
 
 TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has") {
   const auto options_of = [](bool is_double) {
-    return Cycle::Options{.steps = 0, .is_double = is_double};
+    return CycleOptions{.steps = 0, .is_double = is_double};
   };
   const auto all_expected = tests::collective_results(2 * problems.size(), [&](std::size_t i) {
     System matrix(Communicator::self(), 1, problems[i / 2]);
-    MatrixMultigrid cycle(matrix.op, matrix.grid(), options_of(i % 2 == 1));
+    MultigridPreconditioner cycle(matrix.op, matrix.grid(), options_of(i % 2 == 1));
     return matrix.collective_whole(matrix.collective_apply(cycle, matrix.right_hand_side()));
   });
   for (std::size_t i = 0; i < problems.size(); ++i) {
@@ -248,7 +247,7 @@ TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has"
     if (word.find("diffusion") == std::string::npos) continue;
     for (const bool is_double : {false, true}) {
       CAPTURE(word, is_double);
-      const Cycle::Options options = options_of(is_double);
+      const CycleOptions options = options_of(is_double);
       GridSystem grid(Communicator::collective_world(), tests::thread_count(), word);
       MultigridPreconditioner cycle(grid.op, options);
       const auto r = grid.right_hand_side();
@@ -260,7 +259,7 @@ TEST_CASE("without a matrix a cycle has the bits of the one that the matrix has"
 }
 
 TEST_CASE("multigrid as a method solves matrices and couplings that vary, with the same bits") {
-  const auto solve = [](auto& system, CyclePreconditioner& cycle, Mode mode) {
+  const auto solve = [](auto& system, MultigridPreconditioner& cycle, Mode mode) {
     const auto method =
         find_krylov_method("multigrid")
             ->collective_make(
@@ -269,13 +268,14 @@ TEST_CASE("multigrid as a method solves matrices and couplings that vary, with t
     const SolveReport report = method->solve(system.right_hand_side());
     CHECK(report.status == SolveStatus::converged);
     CHECK(report.relative_residual < 1.1e-8);
-    CHECK(report.iterations <= (cycle.has_known_bounds() ? 9 : 22));
+    CHECK(report.iterations <= (cycle.least_eigenvalue() ? 9 : 22));
     return system.collective_whole({method->solution().begin(), method->solution().end()});
   };
   for (const std::string word : {"poisson3d:20x17x33", "poisson3d27:17"}) {
     CAPTURE(word);
     const auto run = [&](System& system, Mode mode) {
-      MatrixMultigrid cycle(system.op, spmv::GridStencil::of(system.problem), {.mode = mode});
+      MultigridPreconditioner cycle(system.op, spmv::GridStencil::of(system.problem),
+                                    {.mode = mode});
       return solve(system, cycle, mode);
     };
     System alone(Communicator::self(), 1, word);
@@ -312,7 +312,7 @@ std::pair<std::vector<double>, std::int64_t> solve_in_units(const std::string& w
   for (std::size_t i = 0; i < b.size(); ++i)
     b[i] = b_unit * value_of(matrix.first_row() + static_cast<std::int64_t>(i));
   spmv::SparseOperator op(communicator, comm_thread, team, std::move(matrix));
-  MatrixMultigrid cycle(op, {.size = problem.grid}, {.steps = 0});
+  MultigridPreconditioner cycle(op, {.size = problem.grid}, {.steps = 0});
   const auto method = find_krylov_method(name)->collective_make(
       op, {.preconditioner = &cycle, .stop = {.max_iterations = 40}, .on_iteration = {}});
   const SolveReport report = method->solve(b);
@@ -363,7 +363,7 @@ std::string complaint(const std::function<double(GlobalIndex, GlobalIndex, doubl
     }
   spmv::SparseOperator op(communicator, comm_thread, team, std::move(matrix));
   try {
-    MatrixMultigrid cycle(op, {.size = problem.grid}, {});
+    MultigridPreconditioner cycle(op, {.size = problem.grid}, {});
   } catch (const InputError& error) {
     return error.what();
   }
@@ -396,7 +396,7 @@ TEST_CASE("a matrix that is no symmetric 7-point matrix of the grid is refused b
   System system(Communicator::collective_world(), tests::thread_count(), "poisson3d:5x4x3");
   const auto with_grid = [&](const spmv::GridSize& size) -> std::string {
     try {
-      MatrixMultigrid cycle(system.op, {.size = size}, {});
+      MultigridPreconditioner cycle(system.op, {.size = size}, {});
     } catch (const InputError& error) {
       return error.what();
     }

@@ -7,6 +7,7 @@
 
 #include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/modes/mode.h"
 
 namespace weft::solver {
 namespace {
@@ -43,7 +44,7 @@ TEST_CASE("all variants and detectors converge to the true residual, and replay 
 TEST_CASE("sweeps of the synchronous variant do not depend on times") {
   JacobiSimulationOptions options = small_jacobi(SimulatedVariant::sync);
   const JacobiSimulationResult task = simulate_jacobi(options);
-  options.mode = SimulatedMode::vector;
+  options.mode = spmv::Mode::vector;
   options.machine.latency = 1e-3;
   const JacobiSimulationResult slow = simulate_jacobi(options);
   CHECK(slow.most_sweeps == task.most_sweeps);
@@ -55,11 +56,11 @@ TEST_CASE("overlap mode hides only the way of the halo that is waited for, task 
   options.machine.latency = 5e-4;  // shorter than the interior of a sweep
   options.machine.jitter = 0;
   options.machine.core_spread = 0;
-  options.mode = SimulatedMode::task;
+  options.mode = spmv::Mode::task;
   const JacobiSimulationResult task = simulate_jacobi(options);
-  options.mode = SimulatedMode::overlap;
+  options.mode = spmv::Mode::overlap;
   const JacobiSimulationResult overlap = simulate_jacobi(options);
-  options.mode = SimulatedMode::vector;
+  options.mode = spmv::Mode::vector;
   const JacobiSimulationResult vector = simulate_jacobi(options);
   CHECK(overlap.most_sweeps == task.most_sweeps);
   CHECK(overlap.relative_residual == task.relative_residual);

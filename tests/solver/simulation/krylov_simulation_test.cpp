@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
+#include "spmv/modes/mode.h"
 
 namespace weft::solver {
 namespace {
@@ -30,7 +31,7 @@ TEST_CASE("modes, machines and seeds change the times of simulated methods, neve
     const KrylovSimulationResult task = simulate_krylov(small_krylov(method));
     CHECK(task.has_converged == (method != SimulatedKrylov::spmv));
     CHECK(task.value_hash != 0);
-    for (const SimulatedMode mode : {SimulatedMode::vector, SimulatedMode::overlap}) {
+    for (const spmv::Mode mode : {spmv::Mode::vector, spmv::Mode::overlap}) {
       KrylovSimulationOptions options = small_krylov(method);
       options.mode = mode;
       options.machine = machine_by_name("gigabit");
@@ -62,9 +63,9 @@ TEST_CASE("task mode hides what vector mode waits for, and one all-reduce costs 
   KrylovSimulationOptions options = small_krylov(SimulatedKrylov::spmv);
   options.machine.jitter = 0;
   options.points = 100;
-  options.mode = SimulatedMode::vector;
+  options.mode = spmv::Mode::vector;
   const KrylovSimulationResult vector = simulate_krylov(options);
-  options.mode = SimulatedMode::task;
+  options.mode = spmv::Mode::task;
   const KrylovSimulationResult task = simulate_krylov(options);
   CHECK(vector.halo_wait_fraction > 0.01);
   CHECK(task.halo_wait_fraction < 0.2 * vector.halo_wait_fraction);

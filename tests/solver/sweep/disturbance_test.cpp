@@ -62,7 +62,7 @@ TEST_CASE("what is no fault is shown, with what is known") {
       FAIL_CHECK("taken for a fault");
     } catch (const comm_thread::InputError& error) {
       const std::string line = error.what();
-      CHECK(line.starts_with("--inject: found '" + text +
+      CHECK(line.starts_with("found '" + text +
                              "'; expected slow:RANK:FACTOR, jitter:FRACTION, "
                              "stall:RANK:SECONDS or pause:RANK:SECONDS"));
       CHECK(line.find('\n') == std::string::npos);

@@ -22,7 +22,6 @@
 #include "solver/sweepers/grid_sweeper.h"
 #include "solver/sweepers/matrix_sweeper.h"
 #include "solver/sweepers/piece_sweeper.h"
-#include "solver/threads/jacobi.h"
 #include "solver/tiles/async_two_level.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_sweeper.h"
@@ -186,20 +185,21 @@ TEST_CASE("threads without messages keep their state, and continue from that of 
   const SharedFolder folder(world);
   const Case what{"grid", [](Place& place) { return make_grid(place, 1); }, 10, 1e-6, 25};
   const spmv::DiffusionProblem problem{.grid = grid, .lift = 0.25};
-  using Variant = ThreadedJacobi::Variant;
+  using Variant = ThreadedIteration::Variant;
   for (const Variant variant : {Variant::sync, Variant::async, Variant::racy}) {
     Place place(alone, 2);
     const auto run = [&](std::int64_t most, const Checkpoints::Options& options) {
       Checkpoints checkpoints(place.communicator, place.comm_thread, options);
-      ThreadedJacobi jacobi(place.team, problem,
-                            {.variant = variant,
-                             .tolerance = 1e-6,
-                             .max_iterations = most,
-                             .check_period = 25,
-                             .checkpoints = &checkpoints});
-      checkpoints.collective_open(jacobi.rows(), place.team,
-                                  identity_of(what.name, jacobi.rows().global_count()), 1);
-      const IterationReport report = jacobi.run().whole;
+      const GridThreads threads(place.team, problem);
+      ThreadedIteration iteration(place.team, threads.sweepers(),
+                                  {.variant = variant,
+                                   .tolerance = 1e-6,
+                                   .max_iterations = most,
+                                   .check_period = 25,
+                                   .checkpoints = &checkpoints});
+      checkpoints.collective_open(threads.rows(), place.team,
+                                  identity_of(what.name, threads.rows().global_count()), 1);
+      const IterationReport report = iteration.run(threads.source_norm()).whole;
       checkpoints.close();
       return std::pair(report, checkpoints.report());
     };
@@ -211,9 +211,13 @@ TEST_CASE("threads without messages keep their state, and continue from that of 
     CHECK(rest.status == SolveStatus::converged);
     CHECK(restored.first_iteration > 0);
     if (variant != Variant::sync) continue;
-    ThreadedJacobi whole(place.team, problem, {.tolerance = 1e-6, .check_period = 25});
-    CHECK(whole.run().whole.iterations == rest.iterations);
-    CHECK(whole.run().whole.relative_residual == rest.relative_residual);
+    const GridThreads threads(place.team, problem);
+    const IterationReport whole =
+        ThreadedIteration(place.team, threads.sweepers(), {.tolerance = 1e-6, .check_period = 25})
+            .run(threads.source_norm())
+            .whole;
+    CHECK(whole.iterations == rest.iterations);
+    CHECK(whole.relative_residual == rest.relative_residual);
     CHECK(sweep_in_step(place, what, no_limit, {.from = file}).report.status ==
           SolveStatus::converged);
   }

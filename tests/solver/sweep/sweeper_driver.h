@@ -27,8 +27,7 @@ class SweeperDriver {
       : communicator_(communicator.collective_duplicate()),
         comm_thread_(comm_thread),
         sweeper_(sweeper),
-        halo_(halo_count(sweeper)),
-        exchange_(communicator_, sweeper.neighbours(), halo_, 0),
+        exchange_(communicator_, sweeper.neighbours(), 0),
         squares_(communicator_, comm_thread_, sweeper.team().thread_count(), 1) {
     communicator_.barrier();  // both ends of every pair exist
   }
@@ -96,12 +95,6 @@ class SweeperDriver {
   }
 
  private:
-  static std::size_t halo_count(const solver::Sweeper& sweeper) {
-    std::int64_t count = 0;
-    for (const auto& neighbour : sweeper.neighbours()) count += neighbour.receive_count;
-    return static_cast<std::size_t>(count);
-  }
-
   template <class Work>
   double sum(const Work& work) {
     sweeper_.team().run([&](const comm_thread::TeamThread& thread) {
@@ -150,16 +143,15 @@ class SweeperDriver {
     for (std::size_t i = 0; i < neighbours.size(); ++i)
       sweeper_.unpack(
           thread, state, i,
-          std::span(halo_).subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
-                                   static_cast<std::size_t>(neighbours[i].receive_count)));
+          exchange_.received().subspan(static_cast<std::size_t>(neighbours[i].receive_begin),
+                                       static_cast<std::size_t>(neighbours[i].receive_count)));
     thread.barrier();
   }
 
   comm_thread::Communicator communicator_;
   comm_thread::CommThread& comm_thread_;
   solver::Sweeper& sweeper_;
-  std::vector<double> halo_;
-  comm_thread::HaloExchange exchange_;
+  comm_thread::HaloExchange<double> exchange_;
   comm_thread::ReproducibleSum squares_;
 };
 

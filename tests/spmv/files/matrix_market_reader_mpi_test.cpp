@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <ios>
 #include <sstream>
 #include <string>
 
@@ -93,6 +95,47 @@ TEST_CASE("entries as text count from 0 where there is a 0, else from 1") {
   check_triplets("a.ijv", "1 1 4\r\n3\t3 1e-10\r\n% here\r\n1 3 -1\r\n2 2 2.5\r\n", expected,
                  "a matrix of 3 rows counted from 1");
   check_triplets("a.dat", "1 1\n2 1\n", "1 1 1\n2 1 1\n", "a matrix of 2 rows counted from 1");
+}
+
+TEST_CASE("rows and columns may be written as reals of whole value") {
+  const std::string expected = "1 1 4\n1 3 -1\n2 2 2.5\n3 3 1e-10\n";
+  const std::string as_reals = ", whose rows and columns are written as reals";
+  // numpy.savetxt("a.txt", numpy.c_[row, column, value])
+  check_triplets("a.txt",
+                 "0.000000000000000000e+00 0.000000000000000000e+00 4.000000000000000000e+00\n"
+                 "0.000000000000000000e+00 2.000000000000000000e+00 -1.000000000000000000e+00\n"
+                 "2.000000000000000000e+00 2.000000000000000000e+00 1e-10\n1 1 2.5\n",
+                 expected, "a matrix of 3 rows counted from 0" + as_reals);
+  check_triplets("a.txt", "1.0 1 4\n1 3. -1\n+2.0 2e0 2.5\n3 3 1e-10\n", expected,
+                 "a matrix of 3 rows counted from 1" + as_reals);
+  CHECK(triplet_fault("1.0 1.0 4\n2.0 2.5 5\n") ==
+        "a.txt:2: found \"2.5\" as column; expected a whole number of at least 0");
+  CHECK(triplet_fault("1.0 1.0 4\n-2.0 2.0 5\n") ==
+        "a.txt:2: found \"-2.0\" as row; expected a whole number of at least 0");
+  CHECK(triplet_fault("1 1 4\n2.0 2 5\n") ==
+        "a.txt:2: found \"2.0\" as row; expected a whole number of at least 0");
+  CHECK(triplet_fault("1.5 1.0 4\n2 2 5\n") ==
+        "a.txt:1: found \"1.5\" as row; expected a whole number of at least 0");
+  CHECK(triplet_fault("1.0 1.0 4\n9007199254740994.0 2.0 5\n") ==
+        "a.txt:2: found \"9007199254740994.0\" as row; expected a whole number of at least 0");
+  // It may be a dense matrix.
+  CHECK(triplet_fault("2.0 1.0 0.0\n1.0 2.0 1.0\n0.0 1.0 2.0\n") ==
+        "a.txt: found 3 lines of 3 reals, which may be a dense matrix or \"ROW COLUMN VALUE\"; "
+        "expected --base 0 or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", "
+        "A)");
+}
+
+TEST_CASE("bytes behind compressed data are told") {
+  const auto world = Communicator::collective_world();
+  const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+  const tests::SharedFolder folder(world);
+  const std::string path = folder.put(
+      "a.mtx.gz", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 4\n2 2 5\n");
+  if (world.is_root()) std::ofstream(path, std::ios::binary | std::ios::app) << "seven b";
+  world.barrier();
+  Remarks remarks;
+  collective_read_matrix_market(world, team, path, PartitionBy::rows, remarks);
+  CHECK(remarks == Remarks{path + ": 7 bytes behind the compressed data were not read"});
 }
 
 TEST_CASE("FreeFEM's two formats say where they count from") {

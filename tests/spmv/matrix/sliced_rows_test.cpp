@@ -50,7 +50,8 @@ std::vector<double> make_x(LocalIndex count) {
 }
 
 /// Rows of which `sliced` gives other bits than CRS.
-int other_bits(const CrsMatrix& rows, const SlicedRows& sliced, const std::vector<double>& x) {
+int other_bits(const CrsMatrix& rows, const SlicedRows<double>& sliced,
+               const std::vector<double>& x) {
   std::vector<double> expected(static_cast<std::size_t>(rows.row_count));
   multiply_crs(rows, 0, rows.row_count, x.data(), expected.data());
   std::vector<double> y = expected;
@@ -68,7 +69,7 @@ int other_bits(const CrsMatrix& rows, const SlicedRows& sliced, const std::vecto
 }
 
 /// Entries of several vectors at once that have other bits than CRS gives.
-int other_bits_of_block(const CrsMatrix& rows, const SlicedRows& sliced, int width) {
+int other_bits_of_block(const CrsMatrix& rows, const SlicedRows<double>& sliced, int width) {
   std::vector<double> x = make_x(width * 100'032);
   x[7] = std::numeric_limits<double>::infinity();
   const auto count = static_cast<std::size_t>(rows.row_count) * static_cast<std::size_t>(width);
@@ -93,7 +94,7 @@ LocalIndex varying_length(LocalIndex row) { return 3 + row * 5 % 23; }
 
 TEST_CASE("rows of varying length have the bits of CRS eight at a time") {
   const CrsMatrix rows = make_rows(1000, 0, varying_length);
-  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 960);  // whole windows
   CHECK(other_bits(rows, sliced, make_x(1000)) == 0);
 }
@@ -102,8 +103,8 @@ TEST_CASE("windows whose columns are near each other and others have the bits of
   CrsMatrix rows = make_rows(100'032, 0, varying_length);
   const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
   for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
-  const SlicedRows sliced(rows, 0, rows.row_count);
-  const SlicedRows far(rows, 6400, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> far(rows, 6400, rows.row_count);
   CHECK(sliced.row_count() == 100'032);
   CHECK(other_bits(rows, sliced, make_x(100'032)) == 0);
   const std::int64_t near_bytes = sliced.bytes() - far.bytes();
@@ -124,7 +125,7 @@ TEST_CASE("several vectors at once have the bits of CRS, where rows are short, l
   });
   const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
   for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
-  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 100'032 - 64);
   for (const int width : {2, 4, 8}) {
     INFO(width << " vectors");
@@ -136,14 +137,14 @@ TEST_CASE("empty rows, rows of one and of 255 entries are stored, longer ones ar
   const CrsMatrix rows = make_rows(256, 0, [](LocalIndex row) {
     return row < 64 ? row % 2 : row < 128 ? (row % 3 == 0 ? 255 : 1) : row == 130 ? 256 : 4;
   });
-  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 192);
   CHECK(other_bits(rows, sliced, make_x(256)) == 0);
 }
 
 TEST_CASE("what is not finite stays in the rows that read it, where lanes are masked, too") {
   const CrsMatrix rows = make_rows(640, 0, [](LocalIndex row) { return row % 5; });
-  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
   std::vector<double> x = make_x(640);
   for (std::size_t i = 0; i < x.size(); i += 2) x[i] = std::numeric_limits<double>::infinity();
   CHECK(other_bits(rows, sliced, x) == 0);
@@ -156,7 +157,7 @@ TEST_CASE("windows with rows of both kinds are left to CRS") {
   for (auto k = static_cast<std::size_t>(rows.row_offsets[128]);
        k < static_cast<std::size_t>(rows.row_offsets[192]); ++k)
     rows.columns[k] = 193;  // all of window 2
-  const SlicedRows sliced(rows, 0, rows.row_count);
+  const SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 128);
   CHECK(sliced.next_stored(1, 192) == 128);
   CHECK(sliced.stored_end(0, 192) == 64);
@@ -284,7 +285,7 @@ TEST_CASE("new values have the bits of CRS in windows of all kinds, again and ag
   });
   const auto near = static_cast<std::size_t>(rows.row_offsets[6400]);
   for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
-  SlicedRows sliced(rows, 0, rows.row_count);
+  SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 100'032 - 64);
   for (const std::size_t period : {7U, 103U}) {
     for (std::size_t k = 0; k < rows.values.size(); ++k)

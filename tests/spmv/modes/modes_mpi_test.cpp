@@ -154,7 +154,7 @@ class ModeCheck {
   CommThread comm_thread_;
   SparseOperator operator_;
   comm_thread::ReproducibleSum dot_;
-  std::unique_ptr<HaloVector> x_;
+  std::unique_ptr<HaloVector<double>> x_;
   perfmodel::HugePageBuffer<double> y_;
 };
 

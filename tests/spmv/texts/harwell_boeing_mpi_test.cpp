@@ -165,7 +165,7 @@ TEST_CASE("a right-hand side of the file is read, and what is left unread is sai
   const std::string path = files.put("rhs.rua", file.text());
   Remarks remarks;
   CHECK(files.matrix(path, remarks) == all_entries);
-  CHECK_THAT(joined(remarks), Catch::Contains("--rhs " + path));
+  CHECK_THAT(joined(remarks), Catch::Contains("rhs=" + path));
   CHECK(files.vector(path, 3) == "1.5 2.5 -3 ");
   CHECK_THAT(files.fault_of([&] { files.vector(path, 4); }),
              Catch::Contains("length 3; expected length 4"));

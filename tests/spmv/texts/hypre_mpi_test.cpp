@@ -135,7 +135,7 @@ TEST_CASE("entries as text count from where the caller says") {
                                 "%%MatrixMarket matrix coordinate real general\n"
                                 "1 1 1\n1 1 2\n"),
                       IndexBase::one),
-             Catch::Contains("--base with a format that says"));
+             Catch::Contains("base with a format that says"));
 }
 
 }  // namespace weft::spmv

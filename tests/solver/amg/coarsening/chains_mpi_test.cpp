@@ -87,7 +87,7 @@ struct ChainSetUp {
   LevelMatrix level;
   StrongRows strong;
   IndependentSet roots;
-  Gathering gathering{1};
+  Gathering gathering = gathering_of(1);
   Aggregates aggregates;
   CoarseColumns columns;
   std::vector<double> scale;

@@ -78,7 +78,7 @@ struct Nodes {
   LevelMatrix of_nodes;
   StrongRows strong;
   IndependentSet roots;
-  Gathering gathering{1};
+  Gathering gathering = gathering_of(1);
   Aggregates aggregates;
   CoarseColumns columns;
   std::vector<double> space{};
