@@ -135,17 +135,8 @@ void expect_own_launcher(bool allows_singletons) {
     throw InputError(fault + ", or --allow-singletons for runs that do not know of each other");
 }
 
-/// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
-/// Collective.
-int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
-  int exit_code = 0;
-  CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
-                   "weft");
-  program.require_subcommand(1);
-  program.set_version_flag("--version", version_text());
-  program.formatter(std::make_shared<weft::tools::HelpText>());
-  program.set_help_flag("-h,--help", "what people use, with examples");
-  program.set_help_all_flag("--help-all", "every option with all its words");
+/// Adds all commands.
+void add_commands(CLI::App& program, const MpiSession& session, int& exit_code) {
   const int rank_count = Communicator::collective_world().size();
   weft::tools::add_solve_command(program, session, rank_count, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
@@ -159,6 +150,35 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
   weft::tools::add_convert_command(program, session, exit_code);
   weft::tools::add_topology_command(program, session, exit_code);
   weft::tools::add_progress_command(program, session, exit_code);
+}
+
+/// What `weft --help` says besides the options.
+void describe_program(CLI::App& program) {
+  program.require_subcommand(1);
+  program.set_version_flag("--version", version_text());
+  program.formatter(std::make_shared<weft::tools::HelpText>());
+  program.set_help_flag("-h,--help", "what people use, with examples");
+  program.set_help_all_flag("--help-all", "every option with all its words");
+  program.footer(
+      "Examples:\n"
+      "  tools/run solve poisson3d:128 --ranks 2\n"
+      "  mpiexec.mpich -n 4 weft solve matrix.mtx.gz --method pcg-jacobi --json -\n"
+      "Environment:\n"
+      "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
+      "  WEFT_INSTRUCTION_SET=avx512|avx2|sse2  takes kernels for less than this processor has\n"
+      "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
+      "weft COMMAND --help, or weft help COMMAND, tells more, weft COMMAND --help-all\n"
+      "everything. The options above may stand behind a command, too.");
+}
+
+/// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
+/// Collective.
+int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
+  int exit_code = 0;
+  CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
+                   "weft");
+  describe_program(program);
+  add_commands(program, session, exit_code);
   std::string printed;  // by rank 0, once all ranks agree on the command
   add_help_command(program, printed);
   bool prints_config = false;
@@ -184,16 +204,6 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     printed = weft::tools::config_of(command);
     throw CLI::Success();
   });
-  program.footer(
-      "Examples:\n"
-      "  tools/run solve poisson3d:128 --ranks 2\n"
-      "  mpiexec.mpich -n 4 weft solve matrix.mtx.gz --method pcg-jacobi --json -\n"
-      "Environment:\n"
-      "  WEFT_STALL_SECONDS=S  a rank says for whom it waits after S seconds (default 10)\n"
-      "  WEFT_INSTRUCTION_SET=avx512|avx2|sse2  takes kernels for less than this processor has\n"
-      "  WEFT_THREAD_LEVEL=serialized|funneled  asks MPI for less than MPI_THREAD_MULTIPLE\n"
-      "weft COMMAND --help, or weft help COMMAND, tells more, weft COMMAND --help-all\n"
-      "everything. The options above may stand behind a command, too.");
   std::string fault;
   std::optional<CLI::ParseError> success;  // asks for help, or has printed what was asked for
   try {

@@ -146,9 +146,8 @@ void abort_all(int code) {
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-}  // namespace
-
-PYBIND11_MODULE(_weft, module) {
+/// What needs no object.
+void bind_functions(py::module_& module) {
   module.attr("__version__") = WEFT_VERSION;
   module.def("dependencies", [] {
     std::vector<std::tuple<std::string, std::string, std::string, std::string>> all;
@@ -167,7 +166,10 @@ PYBIND11_MODULE(_weft, module) {
              [](const std::string& text) { return weft::Options::parse(text).all(); });
   module.def("parse_json_options",
              [](const std::string& text) { return weft::Options::from_json(text).all(); });
+}
 
+/// weft.Error and weft.InputError, and how C++ throws them.
+void bind_errors(py::module_& module) {
   static const py::exception<weft::Error> error(module, "Error", PyExc_RuntimeError);
   static const py::exception<weft::Error> input_error(module, "InputError", PyExc_ValueError);
   // pybind11 fixes the type of the argument.
@@ -180,7 +182,9 @@ PYBIND11_MODULE(_weft, module) {
                       fault.what());
     }
   });
+}
 
+void bind_job(py::module_& module) {
   py::class_<weft::Job>(module, "Job")
       .def(py::init([](std::optional<std::uintptr_t> communicator, int threads,
                        const std::string& pinning, bool strict_placement, bool allow_singletons,
@@ -235,7 +239,9 @@ PYBIND11_MODULE(_weft, module) {
              return text;
            })
       .def("gather_all", &gather_all);
+}
 
+void bind_matrix(py::module_& module) {
   py::class_<PyMatrix>(module, "Matrix")
       .def_static("from_rows",
                   [](const weft::Job& job, std::int64_t first_row, const Integers& offsets,
@@ -278,7 +284,9 @@ PYBIND11_MODULE(_weft, module) {
         const auto b = a.matrix.right_hand_side(word);
         return copy_of(b.data(), static_cast<std::int64_t>(b.size()), true);
       });
+}
 
+void bind_report(py::module_& module) {
   py::class_<weft::Report>(module, "Report")
       .def_property_readonly("status", [](const weft::Report& r) { return weft::name(r.status); })
       .def_readonly("explanation", &weft::Report::explanation)
@@ -300,7 +308,9 @@ PYBIND11_MODULE(_weft, module) {
       .def_readonly("matrix_format", &weft::Report::matrix_format)
       .def_readonly("product_seconds", &weft::Report::product_seconds)
       .def("json", &weft::Report::json);
+}
 
+void bind_solver(py::module_& module) {
   py::class_<PySolver>(module, "Solver")
       .def(py::init([](const PyMatrix& a, const Values& options, const py::object& preconditioner,
                        const Doubles& near_null, int near_null_count, const Doubles& coordinates,
@@ -318,4 +328,15 @@ PYBIND11_MODULE(_weft, module) {
       .def("solve", &PySolver::solve)
       .def("solve_block", &PySolver::solve_block)
       .def("precondition", &PySolver::precondition);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_weft, module) {
+  bind_functions(module);
+  bind_errors(module);
+  bind_job(module);
+  bind_matrix(module);
+  bind_report(module);
+  bind_solver(module);
 }

@@ -46,17 +46,14 @@ std::vector<double> collective_bound_rounding(const comm_thread::Crew& crew,
   return bounds;
 }
 
-template <class Value>
-double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transfer,
-                                 Level<Value>& fine, Level<Value>& coarse,
-                                 std::span<const double> coarse_scale,
-                                 const spmv::RowPartition& partition) {
-  const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
+namespace {
+
+/// Columns of other ranks in the first rows of P: the halo of the coarse vectors.
+std::vector<spmv::GlobalIndex> halo_columns_of(const Transfer& transfer, std::size_t row_count) {
   const LocalIndex own_count = transfer.columns.own_count();
-  // Columns of other ranks in this rank's rows of P: the halo of the coarse vectors.
   std::vector<char> is_used(static_cast<std::size_t>(transfer.columns.count()));
   const bool has_others = transfer.columns.count() > own_count;
-  for (std::int64_t k = 0; has_others && k < transfer.prolongator.begin[fine_count]; ++k)
+  for (std::int64_t k = 0; has_others && k < transfer.prolongator.begin[row_count]; ++k)
     is_used[static_cast<std::size_t>(
         transfer.prolongator.couplings[static_cast<std::size_t>(k)].column)] = 1;
   std::vector<spmv::GlobalIndex> halo_columns;
@@ -64,26 +61,32 @@ double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transf
     if (is_used[static_cast<std::size_t>(column)])
       halo_columns.push_back(transfer.columns.global(column));
   std::ranges::sort(halo_columns);
-  spmv::HaloPlan plan = spmv::collective_build_halo_plan(crew.communicator(), partition,
-                                                         crew.communicator().rank(), halo_columns);
+  return halo_columns;
+}
 
-  std::vector<LocalIndex> local(is_used.size());
-  for (LocalIndex column = 0; column < transfer.columns.count(); ++column)
+/// Where each column of P is in a coarse vector with its halo.
+std::vector<LocalIndex> places_with_halo(const CoarseColumns& columns,
+                                         const std::vector<spmv::GlobalIndex>& halo_columns) {
+  std::vector<LocalIndex> local(static_cast<std::size_t>(columns.count()));
+  for (LocalIndex column = 0; column < columns.count(); ++column)
     local[static_cast<std::size_t>(column)] =
-        transfer.columns.is_own(column)
+        columns.is_own(column)
             ? column
-            : own_count +
+            : columns.own_count() +
                   static_cast<LocalIndex>(
-                      std::ranges::lower_bound(halo_columns, transfer.columns.global(column)) -
+                      std::ranges::lower_bound(halo_columns, columns.global(column)) -
                       halo_columns.begin());
+  return local;
+}
+
+/// D^(1/2)·P·D_c^(-1/2). `scale`: D_c^(-1/2) of own rows and the halo of P, whose plan is `plan`.
+template <class Value>
+void fill_prolongation(const comm_thread::Crew& crew, Transfer& transfer, Level<Value>& fine,
+                       spmv::HaloPlan plan, const std::vector<spmv::GlobalIndex>& halo_columns,
+                       const RowValues<double>& scale) {
+  const std::vector<LocalIndex> local = places_with_halo(transfer.columns, halo_columns);
   const std::vector<LocalIndex> places = transfer.columns.places();
-
-  // D_c^(-1/2) of own rows and the halo of P.
-  RowValues<double> scale(crew, plan, coarse.thread_rows, 0);
-  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
-  crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
   const RowValues<double>& inverse = *transfer.inverse_scale;
-
   const bool is_new = !fine.prolongation;  // else rows of P are sorted already
   fill_operator(
       crew, std::move(plan), fine.thread_rows,
@@ -114,6 +117,14 @@ double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transf
         }
       },
       fine.prolongation);
+}
+
+/// The transpose of the prolongation.
+template <class Value>
+void fill_restriction(const comm_thread::Crew& crew, const Transfer& transfer, Level<Value>& fine,
+                      const Level<Value>& coarse, const RowValues<double>& scale) {
+  const auto fine_count = static_cast<std::size_t>(fine.thread_rows.back());
+  const RowValues<double>& inverse = *transfer.inverse_scale;
   const CouplingRows<float>& transposed = transfer.restriction.rows;
   fill_operator(
       crew, transfer.restriction.plan, coarse.thread_rows,
@@ -132,6 +143,24 @@ double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transf
               column);
       },
       fine.restriction);
+}
+
+}  // namespace
+
+template <class Value>
+double collective_make_transfers(const comm_thread::Crew& crew, Transfer& transfer,
+                                 Level<Value>& fine, Level<Value>& coarse,
+                                 std::span<const double> coarse_scale,
+                                 const spmv::RowPartition& partition) {
+  const std::vector<spmv::GlobalIndex> halo_columns =
+      halo_columns_of(transfer, static_cast<std::size_t>(fine.thread_rows.back()));
+  spmv::HaloPlan plan = spmv::collective_build_halo_plan(crew.communicator(), partition,
+                                                         crew.communicator().rank(), halo_columns);
+  RowValues<double> scale(crew, plan, coarse.thread_rows, 0);
+  for (std::size_t row = 0; row < coarse_scale.size(); ++row) scale[row] = coarse_scale[row];
+  crew.team().run([&](const TeamThread& thread) { scale.collective_renew(thread); });
+  fill_prolongation(crew, transfer, fine, std::move(plan), halo_columns, scale);
+  fill_restriction(crew, transfer, fine, coarse, scale);
   return crew.communicator().max(fine.prolongation->largest_row_sum(crew)) *
          crew.communicator().max(fine.restriction->largest_row_sum(crew));
 }

@@ -111,6 +111,26 @@ void MatrixMarketFile::check_header(
   check_fits_file(header_, source_->stored_bytes(), is_compressed_);
 }
 
+void MatrixMarketFile::check_counts() const {
+  const bool has_sizes = header_.announced_rows > 0 &&
+                         header_.announced_rows == header_.row_count - 1 + header_.base &&
+                         header_.announced_entries == header_.entry_count - 1;
+  if (has_sizes) {
+    const std::string rows = std::to_string(header_.announced_rows);
+    throw InputError(path_ + ":" + std::to_string(header_.line_count + 1) + ": found \"" + rows +
+                     " " + rows + " " + std::to_string(header_.announced_entries) +
+                     "\" before as many entries, which seem to be their sizes; expected \"ROW "
+                     "COLUMN VALUE\" from the first line on");
+  }
+  if (header_.words_of_reals == header_.entry_count && base_ == IndexBase::found) {
+    const std::string lines = std::to_string(header_.entry_count);
+    throw InputError(path_ + ": found " + lines + " lines of " + lines +
+                     " reals, which may be a dense matrix or \"ROW COLUMN VALUE\"; expected " +
+                     comm_thread::option_name("base", "0") +
+                     " or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", A)");
+  }
+}
+
 void MatrixMarketFile::collective_count(
     const std::function<void(const MatrixMarketHeader&)>& check) {
   const bool is_array = header_.format == MatrixMarketHeader::Format::array;
@@ -156,23 +176,7 @@ void MatrixMarketFile::collective_count(
   header_.is_counted = true;
   comm_thread::collective_attempt(*communicator_, [&] {
     if (!communicator_->is_root()) return;
-    const bool has_sizes = header_.announced_rows > 0 &&
-                           header_.announced_rows == header_.row_count - 1 + header_.base &&
-                           header_.announced_entries == header_.entry_count - 1;
-    if (has_sizes) {
-      const std::string rows = std::to_string(header_.announced_rows);
-      throw InputError(path_ + ":" + std::to_string(header_.line_count + 1) + ": found \"" + rows +
-                       " " + rows + " " + std::to_string(header_.announced_entries) +
-                       "\" before as many entries, which seem to be their sizes; expected \"ROW "
-                       "COLUMN VALUE\" from the first line on");
-    }
-    if (header_.words_of_reals == header_.entry_count && base_ == IndexBase::found) {
-      const std::string lines = std::to_string(header_.entry_count);
-      throw InputError(
-          path_ + ": found " + lines + " lines of " + lines +
-          " reals, which may be a dense matrix or \"ROW COLUMN VALUE\"; expected --base "
-          "0 or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", A)");
-    }
+    check_counts();
     try {
       check_header(check);
     } catch (const TextFault& fault) {

@@ -81,6 +81,8 @@ class MatrixMarketFile {
   void read_header(const std::function<void(const MatrixMarketHeader&)>& check, TextUse use);
   void take_base();
   void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
+  /// Throws comm_thread::InputError where entries that were counted may be something else.
+  void check_counts() const;
   /// Finds the sizes of a text without any, then checks them.
   void collective_count(const std::function<void(const MatrixMarketHeader&)>& check);
   void collective_share_header();

@@ -128,6 +128,47 @@ struct HypreShare {
   GlobalIndex row_count = 0;
 };
 
+/// Throws comm_thread::InputError where the parts of this rank do not follow those `before`.
+void check_order(const HypreShare& share, GlobalIndex before, const std::string& path) {
+  if (share.base > 1)
+    throw InputError(fault_at(path, 1,
+                              "found " + std::to_string(share.base) +
+                                  " as the first row; expected 0, or 1 where rows count from 1"));
+  GlobalIndex next = share.base + before;
+  for (const HyprePart& part : share.parts) {
+    if (part.is_matrix != share.is_matrix)
+      throw InputError(fault_at(part.path, 1,
+                                std::string("found a part of a ") +
+                                    (part.is_matrix ? "matrix" : "vector") +
+                                    "; expected one as in " + path));
+    if (part.first != next)
+      throw InputError(
+          fault_at(part.path, 1,
+                   "found rows from " + std::to_string(part.first) +
+                       " on, where the parts before end at " + std::to_string(next - 1) +
+                       (part.first < next ? "; expected no row twice, and no part of another run"
+                                          : "; expected no row left out")));
+    next = part.end;
+  }
+}
+
+/// Throws comm_thread::InputError where the parts cannot hold so many rows.
+void check_size(const HypreShare& share, std::int64_t stored_bytes, bool is_compressed,
+                const std::string& path) {
+  if (share.row_count == 0)
+    throw InputError(path + ": found no rows in any part; expected at least one");
+  try {
+    check_fits_file({.format = share.is_matrix ? MatrixMarketHeader::Format::coordinate
+                                               : MatrixMarketHeader::Format::array,
+                     .row_count = share.row_count,
+                     .column_count = share.is_matrix ? share.row_count : 1,
+                     .entry_count = share.is_matrix ? 0 : share.row_count},
+                    stored_bytes, is_compressed);
+  } catch (const TextFault& fault) {
+    throw InputError(path + ": " + fault.what());
+  }
+}
+
 /// Collective. Throws comm_thread::InputError, the same on every rank.
 HypreShare collective_open_parts(const Communicator& communicator, const std::string& path) {
   std::array<std::int64_t, 1> count{};
@@ -159,38 +200,8 @@ HypreShare collective_open_parts(const Communicator& communicator, const std::st
   const GlobalIndex before = communicator.exclusive_prefix_sum(own_rows);
   share.row_count = communicator.sum(own_rows);
   comm_thread::collective_attempt(communicator, [&] {
-    if (share.base > 1)
-      throw InputError(fault_at(path, 1,
-                                "found " + std::to_string(share.base) +
-                                    " as the first row; expected 0, or 1 where rows count from 1"));
-    GlobalIndex next = share.base + before;
-    for (const HyprePart& part : share.parts) {
-      if (part.is_matrix != share.is_matrix)
-        throw InputError(fault_at(part.path, 1,
-                                  std::string("found a part of a ") +
-                                      (part.is_matrix ? "matrix" : "vector") +
-                                      "; expected one as in " + path));
-      if (part.first != next)
-        throw InputError(
-            fault_at(part.path, 1,
-                     "found rows from " + std::to_string(part.first) +
-                         " on, where the parts before end at " + std::to_string(next - 1) +
-                         (part.first < next ? "; expected no row twice, and no part of another run"
-                                            : "; expected no row left out")));
-      next = part.end;
-    }
-    if (share.row_count == 0)
-      throw InputError(path + ": found no rows in any part; expected at least one");
-    try {
-      check_fits_file({.format = share.is_matrix ? MatrixMarketHeader::Format::coordinate
-                                                 : MatrixMarketHeader::Format::array,
-                       .row_count = share.row_count,
-                       .column_count = share.is_matrix ? share.row_count : 1,
-                       .entry_count = share.is_matrix ? 0 : share.row_count},
-                      stored[0], stored[1] > 0);
-    } catch (const TextFault& fault) {
-      throw InputError(path + ": " + fault.what());
-    }
+    check_order(share, before, path);
+    check_size(share, stored[0], stored[1] > 0, path);
   });
   return share;
 }

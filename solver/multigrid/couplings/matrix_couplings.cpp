@@ -129,36 +129,35 @@ void check_mirror(GlobalIndex row, GlobalIndex column, double found, double mirr
                   text_of(-mirrored) + " in its mirror; expected a symmetric matrix");
 }
 
-}  // namespace
-
-GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
-                                          const spmv::DistributedMatrix& matrix,
-                                          const spmv::GridPartition& partition) {
-  const comm_thread::Communicator& communicator = crew.communicator();
-  const comm_thread::ComputeTeam& team = crew.team();
-  const MatrixRows rows(matrix, partition.grid());
-  const GlobalIndex first = matrix.first_row();
-  const LocalIndex count = matrix.rows.row_count;
-  RowArrays arrays(static_cast<std::size_t>(count));
-  const auto by_threads = [&](const auto& visit) {
-    comm_thread::collective_attempt(communicator, [&] {
-      std::vector<std::optional<InputError>> errors(static_cast<std::size_t>(team.thread_count()));
-      team.run([&](const TeamThread& thread) {
-        const auto share = comm_thread::share_of(count, thread.index, thread.count);
-        try {
-          for (auto row = share.begin; row < share.end; ++row)
-            visit(thread.index, static_cast<LocalIndex>(row));
-        } catch (const InputError& error) {
-          errors[static_cast<std::size_t>(thread.index)] = error;
-        }
-      });
-      for (const auto& error : errors)
-        if (error) throw InputError(*error);
+/// Calls visit(thread, row) for own rows, which may throw InputError. Collective.
+template <class Visit>
+void collective_visit(const comm_thread::Crew& crew, LocalIndex count, const Visit& visit) {
+  comm_thread::collective_attempt(crew.communicator(), [&] {
+    std::vector<std::optional<InputError>> errors(
+        static_cast<std::size_t>(crew.team().thread_count()));
+    crew.team().run([&](const TeamThread& thread) {
+      const auto share = comm_thread::share_of(count, thread.index, thread.count);
+      try {
+        for (auto row = share.begin; row < share.end; ++row)
+          visit(thread.index, static_cast<LocalIndex>(row));
+      } catch (const InputError& error) {
+        errors[static_cast<std::size_t>(thread.index)] = error;
+      }
     });
-  };
-  std::vector<std::array<Mirror, 3>> mirrors(static_cast<std::size_t>(team.thread_count()));
+    for (const auto& error : errors)
+      if (error) throw InputError(*error);
+  });
+}
+
+/// Couplings with rows of other ranks, of each thread's rows and direction.
+using Mirrors = std::vector<std::array<Mirror, 3>>;
+
+/// Fills the arrays. Collective. Throws InputError.
+Mirrors collective_read_rows(const comm_thread::Crew& crew, const MatrixRows& rows,
+                             GlobalIndex first, LocalIndex count, RowArrays& arrays) {
+  Mirrors mirrors(static_cast<std::size_t>(crew.team().thread_count()));
   std::vector<double> largest(mirrors.size());
-  by_threads([&](int thread, LocalIndex local) {
+  collective_visit(crew, count, [&](int thread, LocalIndex local) {
     const auto i = static_cast<std::size_t>(local);
     const RowValues values = rows.read(local);
     for (std::size_t d = 0; d < 3; ++d) {
@@ -172,12 +171,20 @@ GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
     auto& most = largest[static_cast<std::size_t>(thread)];
     most = std::max(most, arrays.excess[i]);
   });
-  if (communicator.max(*std::ranges::max_element(largest)) <= 0)
+  if (crew.communicator().max(*std::ranges::max_element(largest)) <= 0)
     throw InputError(
         "multigrid: found rows that all add up to 0; expected a matrix that is not "
         "singular, with a boundary");
+  return mirrors;
+}
 
-  // A coupling that the row before has not is missing on one side only; so count both ways.
+/// Throws InputError where a coupling and its mirror differ. A coupling that the row before has not
+/// is missing on one side only; so both ways count. Collective.
+void collective_check_mirrors(const comm_thread::Crew& crew, const spmv::DistributedMatrix& matrix,
+                              const MatrixRows& rows, const RowArrays& arrays,
+                              const Mirrors& mirrors) {
+  const GlobalIndex first = matrix.first_row();
+  const LocalIndex count = matrix.rows.row_count;
   std::array<std::vector<double>, 3> remote;  // of the rows before, which are other ranks'
   for (std::size_t d = 0; d < 3; ++d) {
     remote[d].resize(static_cast<std::size_t>(std::min<GlobalIndex>(rows.stride(d), count)));
@@ -186,12 +193,12 @@ GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
       all.rows.insert(all.rows.end(), of_thread[d].rows.begin(), of_thread[d].rows.end());
       all.values.insert(all.values.end(), of_thread[d].values.begin(), of_thread[d].values.end());
     }
-    spmv::collective_deliver<double>(communicator, matrix.partition, all.rows, all.values,
+    spmv::collective_deliver<double>(crew.communicator(), matrix.partition, all.rows, all.values,
                                      [&](GlobalIndex row, double value) {
                                        remote[d][static_cast<std::size_t>(row - first)] = value;
                                      });
   }
-  by_threads([&](int, LocalIndex local) {
+  collective_visit(crew, count, [&](int, LocalIndex local) {
     const RowValues values = rows.read(local);
     for (std::size_t d = 0; d < 3; ++d) {
       const GlobalIndex after = local + rows.stride(d);
@@ -204,11 +211,23 @@ GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
                      remote[d][static_cast<std::size_t>(local)]);
     }
   });
+}
 
-  GridCouplings couplings(partition.box(communicator.rank()));
+}  // namespace
+
+GridCouplings collective_matrix_couplings(const comm_thread::Crew& crew,
+                                          const spmv::DistributedMatrix& matrix,
+                                          const spmv::GridPartition& partition) {
+  const MatrixRows rows(matrix, partition.grid());
+  const LocalIndex count = matrix.rows.row_count;
+  RowArrays arrays(static_cast<std::size_t>(count));
+  const Mirrors mirrors = collective_read_rows(crew, rows, matrix.first_row(), count, arrays);
+  collective_check_mirrors(crew, matrix, rows, arrays, mirrors);
+
+  GridCouplings couplings(partition.box(crew.communicator().rank()));
   auto exchange = rows_to_boxes<double>(crew, matrix.partition, partition, couplings.layout());
-  communicator.barrier();  // both ends of every pair exist
-  team.run([&](const TeamThread& thread) {
+  crew.communicator().barrier();  // both ends of every pair exist
+  crew.team().run([&](const TeamThread& thread) {
     for (std::size_t d = 0; d < 3; ++d)
       exchange.collective_there(thread, arrays.before[d].data(), 1, couplings.before(d));
     exchange.collective_there(thread, arrays.excess.data(), 1, couplings.excess());

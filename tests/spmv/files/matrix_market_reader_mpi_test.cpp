@@ -121,7 +121,7 @@ TEST_CASE("rows and columns may be written as reals of whole value") {
   // It may be a dense matrix.
   CHECK(triplet_fault("2.0 1.0 0.0\n1.0 2.0 1.0\n0.0 1.0 2.0\n") ==
         "a.txt: found 3 lines of 3 reals, which may be a dense matrix or \"ROW COLUMN VALUE\"; "
-        "expected --base 0 or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", "
+        "expected base=0 or 1 with entries, or a dense matrix as scipy.io.mmwrite(\"FILE.mtx\", "
         "A)");
 }
 
