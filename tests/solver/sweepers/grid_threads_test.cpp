@@ -234,8 +234,11 @@ TEST_CASE("a run that may not sweep enough says so, with the true residual") {
   CHECK(report.whole.status == SolveStatus::not_converged);
   CHECK(report.whole.iterations == most);
   CHECK_FALSE(report.whole.detection->has_converged);
-  // Sweeps after the last contribution are in vain; every tenth sweep contributes.
-  CHECK(report.whole.detection->most_wasted_sweeps == static_cast<double>(most % 10));
+  // Sweeps after a thread's last contribution are in vain; every tenth sweep contributes. The other
+  // threads may end at any sweep.
+  const double wasted = report.whole.detection->most_wasted_sweeps;
+  CHECK(wasted >= static_cast<double>(most % 10));
+  CHECK(wasted <= (thread_count == 1 ? static_cast<double>(most % 10) : 9));
 }
 
 TEST_CASE("a lift changes neither the residual's meaning nor the end") {
