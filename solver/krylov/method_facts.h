@@ -65,10 +65,10 @@ struct MethodFacts {
   bool is_cg_variant = false;
   /// True for GMRES and its like, which begin again after some iterations.
   bool has_restart = false;
-  /// True if BlockCg does the same for several right-hand sides at once.
+  /// True if an object can solve for several right-hand sides at once.
   bool has_blocks = false;
   /// True if the operator must be a spmv::StencilOperator, or the preconditioner a
-  /// CyclePreconditioner.
+  /// MultigridPreconditioner.
   bool needs_grid = false;
 
   /// What a method needs whose numbers depend on M alone. Others have a static function `needs` of
