@@ -46,10 +46,10 @@ struct MethodFacts {
     }
   };
 
-  const char* name;  // on the command line and in reports
-  const char* summary;  // for help texts
-  int reductions;  // an iteration
-  int products;  // A·x an iteration that go through memory
+  const char* name = "";  // on the command line and in reports
+  const char* summary = "";  // for help texts
+  int reductions = 0;  // an iteration
+  int products = 0;  // A·x an iteration that go through memory
   ByM arrays{};  // vectors of the method, with x and without b and the diagonal of M
   ByM carried{};  // vectors that lead from one iteration to the next: those of a checkpoint
   /// Bytes per row and iteration besides the matrix and a general M, if every array is loaded or
