@@ -197,15 +197,20 @@ void ConjugateGradient::collective_multiply_directions(const TeamThread& thread,
 void ConjugateGradient::collective_advance(const TeamThread& thread, Columns columns) {
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      for_each_running(columns, [&](const Column& column) {
-        const std::size_t first = start_of(column.number) + i;
-        const double* const z = general() ? this->z(column.number) + i : r_.data() + first;
-        update_solution_and_direction(column.alpha, column.beta, z, inverse_diagonal(i),
-                                      x_.data() + first, p(column.number) + i, count);
+    const auto advance = [this](const Column& column) {
+      return [=, this, z = general() ? this->z(column.number) : r_.data() + start_of(column.number),
+              x = x_.data() + start_of(column.number), p = p(column.number), alpha = column.alpha,
+              beta = column.beta](std::size_t i, std::int64_t count) {
+        update_solution_and_direction(alpha, beta, z + i, inverse_diagonal(i), x + i, p + i, count);
+      };
+    };
+    if (!block_)
+      for_each_segment(thread, advance(columns.front()));
+    else
+      for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+        for_each_running(columns, [&](const Column& column) { advance(column)(i, count); });
+        block_->take(columns_of_p_.data(), i, count);
       });
-      if (block_) block_->take(columns_of_p_.data(), i, count);
-    });
   }
   collective_multiply_directions(thread, columns);
   collective_reduce(thread, curvature_);

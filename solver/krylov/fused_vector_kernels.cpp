@@ -89,7 +89,13 @@ void update_solution(double alpha, const double* p, double* x, std::int64_t coun
 
 template <class Sum>
 void add_product(const double* a, const double* b, std::int64_t count, Sum& sum) {
+  // r·z after a cycle of multigrid, whose rows of a grid are short, ran at 10 to 15 GB/s a core on
+  // Zen 5, where passes over more arrays reach 60: CG with multigrid on poisson3d:160 takes 0.91 of
+  // the time with prefetches, varying couplings 0.97; 1.00 with amg, whose segments are long.
+  constexpr std::ptrdiff_t ahead = 512;
   spmv::add_terms(sum, count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    __builtin_prefetch(a + i + ahead);
+    __builtin_prefetch(b + i + ahead);
     return load<Value>(a + i) * load<Value>(b + i);
   });
 }
