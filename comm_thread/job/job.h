@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
@@ -70,6 +71,7 @@ class Job {
   const Placement& placement() const { return placement_; }
   const ComputeTeam& team() const { return *team_; }
   CommThread& comm_thread() { return *comm_thread_; }
+  Crew crew() { return {comm_thread_world_, *comm_thread_, *team_}; }
 
   bool is_root() const { return world_.is_root(); }
   int rank_on_node() const { return node_.rank(); }

@@ -88,7 +88,6 @@ set(WEFT_LIBRARY_SOURCES
     library/options/option_values.cpp
     library/options/preconditioner_words.cpp
     library/options/solve_settings.cpp
-    library/settings/grid_operator_choice.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
@@ -98,7 +97,6 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/hopeless_system.cpp
     library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
-    library/solve/ordered_matrix.cpp
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
@@ -109,14 +107,16 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/time_limit.cpp
     library/solve/value_range.cpp
     library/solve/way_in_use.cpp
-    library/state/block_columns.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
-    library/state/operator_products.cpp
-    library/state/vector_map.cpp
+    library/system/block_columns.cpp
+    library/system/linear_system.cpp
+    library/system/operator_products.cpp
+    library/system/ordered_matrix.cpp
+    library/system/vector_map.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
     perfmodel/mode_model.cpp
@@ -408,11 +408,10 @@ set(WEFT_LIBRARY_SOURCES
     tools/system/checkpoint_options.cpp
     tools/system/jacobi_options.cpp
     tools/system/jacobi_system.cpp
-    tools/system/linear_system.cpp
     tools/system/memory_forecast.cpp
+    tools/system/program_system.cpp
     tools/system/schwarz_options.cpp
     tools/system/schwarz_system.cpp
-    tools/system/solve_system.cpp
     tools/system/sweep_forecast.cpp
 )
 

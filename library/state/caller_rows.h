@@ -12,7 +12,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/include/weft/weft.hpp"
-#include "library/state/vector_map.h"
+#include "library/system/vector_map.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/rows/distributed_matrix.h"

@@ -311,7 +311,7 @@ TEST_CASE("words about triangles that do not fit are errors") {
   CHECK_THROWS_WITH(Matrix::from_rows(job, rows.rows(), {{"triangle", "upper"}}),
                     Catch::Contains("option triangle: found 'upper'; expected mirrored, as-is"));
   CHECK_THROWS_WITH(Matrix::generate(job, "poisson2d:4", {{"triangle", "mirrored"}}),
-                    Catch::Contains("expected rows or a file"));
+                    Catch::Contains("expected a matrix from a file"));
   TridiagonalRows unequal = rows;
   for (std::size_t row = 0; row < unequal.count(); ++row)
     for (auto k = static_cast<std::size_t>(unequal.offsets[row]);

@@ -67,8 +67,9 @@ ROOMS = {
         "library/options": [],
         "library/settings": ["options"],
         "library/solve": ["include/weft", "options", "settings"],
-        "library/state": ["include/weft"],
-        "library/api": ["include/weft", "options", "settings", "solve", "state"],
+        "library/system": ["options", "settings", "solve"],
+        "library/state": ["include/weft", "system"],
+        "library/api": ["include/weft", "options", "settings", "solve", "system", "state"],
         "library/python": [],
     },
     "tools": {

@@ -9,7 +9,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/matrix_settings.h"
-#include "library/settings/right_hand_side_choice.h"
+#include "library/system/linear_system.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
@@ -25,8 +25,7 @@
 #include "tools/measure/mode_timeline.h"
 #include "tools/measure/settled_storage.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -73,8 +72,8 @@ Json costs_report(const MeasuredModeCosts& measured) {
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
                         bool& bits_are_equal) {
-  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
-                     options.is_matrix_free());
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  library::LinearSystem& system = *made;
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
   collective_settle_storage(job, system.op());
@@ -83,7 +82,7 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 
-  const double matrix_bytes = system.collective_matrix_bytes(job);
+  const double matrix_bytes = system.collective_matrix_bytes();
   const auto nonzeros = static_cast<double>(system.nonzero_count());
   const auto rows = static_cast<double>(system.op().global_row_count());
   Json result = {{"problem", problem.name()},

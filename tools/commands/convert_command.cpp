@@ -20,7 +20,7 @@
 #include "tools/job/printed_remarks.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -59,7 +59,7 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {
     const auto matrix =
-        collective_load_matrix(job, spmv::Problem::of_file(options.from), options, MatrixUse::file);
+        collective_load_for_file(job, spmv::Problem::of_file(options.from), options);
     spmv::collective_write_matrix_file(job.world(), matrix, options.to, options.from);
     report["problem"]["nonzeros"] = matrix.global_nonzero_count;
   } else {

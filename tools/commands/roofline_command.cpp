@@ -26,7 +26,7 @@
 #include "tools/roofline/roofline_report.h"
 #include "tools/roofline/stream_bench.h"
 #include "tools/roofline/vector_kernels.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -158,10 +158,9 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   options.order = options.order_of(problem);
   Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
-  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
-  const Json ordering = ordering_report(loaded, options);
-  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), options.parsed_format());
+  const auto system = collective_make_system(job, problem, options, false, false);
+  const Json ordering = ordering_report(system->ordering());
+  spmv::SparseOperator& op = *system->matrix_operator();
   op.changeable_matrix().take_sell(job.team());  // beside the kernel of CRS
   Kernels kernels(job, problem, op, second_level_bytes(job));
   select(kernels.list(), options.kernels);

@@ -18,6 +18,7 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
+#include "library/system/linear_system.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
@@ -39,15 +40,15 @@
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
-#include "tools/system/linear_system.h"
 #include "tools/system/memory_forecast.h"
+#include "tools/system/program_system.h"
 #include "tools/system/solve_options.h"
-#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
 
 using library::ChosenSolver;
+using library::LinearSystem;
 using solver::SolveReport;
 
 /// What a run of the command tells of a solve while it goes on.
@@ -132,17 +133,6 @@ class Watcher {
   double setup_seconds_ = 0;
 };
 
-library::SystemContext context_of(const Job& job, const SolveSystem& system,
-                                  const spmv::Problem& problem) {
-  return {
-      .name = problem.name(),
-      .problem = problem,
-      .collective_read = [&](const std::string& path) { return system.collective_read(job, path); },
-      .collective_given_row =
-          [&](spmv::GlobalIndex row) { return system.collective_given_row(job, row); },
-      .collective_make_preconditioner = {}};
-}
-
 /// What was asked for of the system and its end, in the words of the command line.
 std::string options_of_system(const SolveOptions& options) {
   std::string words;
@@ -160,7 +150,7 @@ std::string options_of_system(const SolveOptions& options) {
 }
 
 /// The description of a solve, and what `facts` say of the system and of the solver. Collective.
-Report collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
+Report collective_describe(const Job& job, LinearSystem& system, const SolveOptions& options,
                            ChosenSolver& solver, const SolveReport& solved, Watcher& watcher,
                            SolveFacts& facts) {
   Report description = library::describe(solver, solved, system.op(), system.format_name());
@@ -172,23 +162,24 @@ Report collective_describe(const Job& job, SolveSystem& system, const SolveOptio
   const solver::KrylovEntry& entry = solver.entry();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
-  facts.matrix_bytes = system.collective_matrix_bytes(job);
-  facts.boundary_rows = system.boundary_row_count();
-  facts.ordering = system.ordering();
+  facts.matrix_bytes = system.collective_matrix_bytes();
+  facts.boundary_rows = system.collective_boundary_row_count();
+  facts.ordering = ordering_report(system.ordering());
   if (solver.has_chosen()) {
-    const auto choices = choices_of(
-        {.order = facts.ordering.is_null() ? "given" : facts.ordering.value("order", "given"),
-         .order_choice = system.order_choice(),
-         .partition = options.partition,
-         .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
-         .ranks = job.world().size(),
-         .asked_format = options.format,
-         .format = description.matrix_format,
-         .storage_times = system.storage_times(),
-         .has_undecided_storage = system.has_undecided_storage(),
-         .mode = options.mode,
-         .mode_choice = facts.mode_choice,
-         .preconditioner = options.preconditioner});
+    const spmv::SparseOperator* const op = system.matrix_operator();
+    const auto choices =
+        choices_of({.order = system.ordering().has_cuthill_mckee ? "rcm" : "given",
+                    .order_choice = system.ordering().why,
+                    .partition = options.partition,
+                    .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
+                    .ranks = job.world().size(),
+                    .asked_format = options.format,
+                    .format = description.matrix_format,
+                    .storage_times = system.storage_times(),
+                    .has_undecided_storage = op && op->matrix().is_undecided(),
+                    .mode = options.mode,
+                    .mode_choice = facts.mode_choice,
+                    .preconditioner = options.preconditioner});
     facts.choices = choices_report(choices);
     facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}{}",
                                 options.problem, options.method, options.preconditioner,
@@ -210,7 +201,7 @@ Report collective_describe(const Job& job, SolveSystem& system, const SolveOptio
 }
 
 /// The outcome for each right-hand side.
-Json columns_report(const ChosenSolver& solver, SolveSystem& system,
+Json columns_report(const ChosenSolver& solver, LinearSystem& system,
                     const std::vector<SolveReport>& reports) {
   Json list = Json::array();
   for (const SolveReport& each : reports)
@@ -230,13 +221,14 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
 /// Solves for each right-hand side, and for several of them in blocks where the method can; the
 /// solutions of several are in `solutions`. Collective.
 std::vector<SolveReport> collective_solve_columns(
-    ChosenSolver& solver, const std::vector<SolveSystem::Vector>& columns,
-    const std::vector<std::vector<double>>& initial,
+    ChosenSolver& solver, const std::vector<LinearSystem::Vector>& columns,
+    const std::vector<LinearSystem::Vector>& initial,
     const std::function<void(std::int64_t, double)>& on_iteration,
-    std::vector<SolveSystem::Vector>& solutions) {
+    std::vector<LinearSystem::Vector>& solutions) {
   if (columns.size() == 1)
     return {solver.collective_solve(
-        columns.front().span(), initial.empty() ? std::nullopt : solver::Guess(initial.front()))};
+        columns.front().span(),
+        initial.empty() ? std::nullopt : solver::Guess(initial.front().span()))};
   std::vector<std::span<const double>> b;
   std::vector<std::span<double>> x;
   for (const auto& column : columns) {
@@ -244,7 +236,8 @@ std::vector<SolveReport> collective_solve_columns(
     solutions.emplace_back(column.size());
   }
   for (auto& solution : solutions) x.push_back(solution.span());
-  const std::vector<std::span<const double>> guesses(initial.begin(), initial.end());
+  std::vector<std::span<const double>> guesses;
+  for (const auto& guess : initial) guesses.push_back(guess.span());
   return solver.collective_solve_block(
       b, guesses, x, true, [&](std::size_t /*vector*/, std::int64_t iteration, double residual) {
         on_iteration(iteration, residual);
@@ -252,7 +245,7 @@ std::vector<SolveReport> collective_solve_columns(
 }
 
 std::vector<std::span<const double>> views_of(const ChosenSolver& solver,
-                                              const std::vector<SolveSystem::Vector>& solutions) {
+                                              const std::vector<LinearSystem::Vector>& solutions) {
   if (solutions.empty()) return {solver.solution()};
   std::vector<std::span<const double>> views;
   for (const auto& solution : solutions) views.push_back(solution.span());
@@ -274,7 +267,8 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   Job job = collective_start_job(session, options);
-  options.column_count = collective_count_right_hand_sides(job, problem, right_hand_side);
+  options.column_count =
+      library::collective_count_right_hand_sides(job.world(), problem, right_hand_side);
   options.check_columns();
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
@@ -288,11 +282,12 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   if (options.is_dry_run)
     return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
-  SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free(),
-                     options.column_count);
-  std::vector<std::vector<double>> initial;
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  LinearSystem& system = *made;
+  const auto columns = system.collective_right_hand_sides(right_hand_side, options.column_count);
+  std::vector<LinearSystem::Vector> initial;
   if (!options.initial_path.empty())
-    initial = system.collective_read_columns(job, options.initial_path);
+    initial = system.collective_read_start(options.initial_path, columns.size());
   SolveFacts facts;
   facts.problem = problem.name();
   if (options.mode == "auto") {
@@ -312,7 +307,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     with.has_preconditioner = true;
     with.grid = chosen.grid;
     with.scale = chosen.scale;
-    with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
+    with.order = system.ordering().has_cuthill_mckee ? "rcm" : "given";
     MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
     again.parts.front() = forecast.parts.front();
     again.set_up = forecast.set_up;
@@ -322,11 +317,11 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   Watcher watcher(job, options, watch, forecast, forecast_of, timeline);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = job_checkpoints.get();
-  ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
+  ChosenSolver solver(system.op(), options.settings(), system.context(), hooks);
   watcher.begin_with(solver);
-  std::vector<SolveSystem::Vector> solutions;  // of several right-hand sides
+  std::vector<LinearSystem::Vector> solutions;  // of several right-hand sides
   const std::vector<SolveReport> results =
-      collective_solve_columns(solver, system.columns(), initial, hooks.on_iteration, solutions);
+      collective_solve_columns(solver, columns, initial, hooks.on_iteration, solutions);
   SolveReport result = results.size() == 1 ? results.front() : worst_of(results);
   watcher.end();
   job_checkpoints.finish(result.status, result.explanation);
@@ -334,7 +329,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   options.preconditioner = solver.settings().preconditioner;
   options.grid = solver.settings().grid;
   if (!options.solution_path.empty())
-    system.collective_write(job, views_of(solver, solutions), options.solution_path);
+    system.collective_write(views_of(solver, solutions), options.solution_path);
 
   const Report description =
       collective_describe(job, system, options, solver, result, watcher, facts);

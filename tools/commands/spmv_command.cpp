@@ -23,7 +23,7 @@
 #include "tools/measure/mode_race.h"
 #include "tools/measure/settled_storage.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -134,15 +134,14 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const ReportFile report_file(job, options.json_path);
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
-  MemoryForecast forecast = collective_forecast_matrix(job, problem, options);
+  MemoryForecast forecast = collective_forecast_system(job, problem, options);
   forecast.parts.push_back({"bandwidth", ModeRace::bandwidth_bytes(job)});
   if (options.is_dry_run)
     return collective_show_forecast(job, report_file, "spmv", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
-  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
-  const Json ordering = ordering_report(loaded, options);
-  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), options.parsed_format());
+  const auto system = collective_make_system(job, problem, options, false, false);
+  const Json ordering = ordering_report(system->ordering());
+  spmv::SparseOperator& op = *system->matrix_operator();
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));

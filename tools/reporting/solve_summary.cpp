@@ -10,7 +10,7 @@
 #include "tools/reporting/columns_report.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {

@@ -10,6 +10,7 @@
 #include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/symmetry_check.h"
+#include "library/system/linear_system.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
@@ -22,8 +23,7 @@
 #include "tools/measure/settled_storage.h"
 #include "tools/measure/unfused_cg.h"
 #include "tools/studies/study.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -45,7 +45,7 @@ struct CgStudyOptions : ProblemStudyOptions {
 class CgEntrant {
  public:
   /// Collective.
-  CgEntrant(SolveSystem& system, const std::string& method, const std::string& mode,
+  CgEntrant(library::LinearSystem& system, const std::string& method, const std::string& mode,
             std::int64_t iterations)
       : method_(*solver::find_krylov_method(method)),
         mode_(mode),
@@ -94,8 +94,11 @@ class CgEntrant {
 
 /// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
 Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Problem& problem) {
-  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
-                     options.is_matrix_free());
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  library::LinearSystem& system = *made;
+  const auto columns =
+      system.collective_right_hand_sides(library::choose_right_hand_side("", problem));
+  const std::span<const double> b = columns.front().span();
   if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
     library::SolveSettings settings;
     settings.method = options.methods.front();
@@ -113,17 +116,16 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
     for (const std::string& mode : options.modes)
       entrants.push_back(std::make_unique<CgEntrant>(system, method, mode, options.iterations));
     for (int i = -1; i < options.repetitions; ++i) {
-      const double seconds =
-          unfused.collective_seconds_per_iteration(system.b(), options.iterations);
+      const double seconds = unfused.collective_seconds_per_iteration(b, options.iterations);
       if (i >= 0) textbook.push_back(seconds);
-      for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
+      for (const auto& entrant : entrants) entrant->collective_run(job, b, i >= 0);
     }
     for (const auto& entrant : entrants)
       if (entrant->has_run()) runs.push_back(entrant->report(cost));
   }
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
-          {"ordering", system.ordering()},
+          {"ordering", ordering_report(system.ordering())},
           {"operator", system.format_name()},
           {"halo_seconds_alone", cost.halo_seconds},
           {"reduction_seconds_alone", cost.reduction_seconds},

@@ -20,7 +20,7 @@
 #include "solver/sweepers/piece_sweeper.h"
 #include "spmv/grid/diffusion_problem.h"
 #include "spmv/modes/mode.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 #include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
@@ -58,20 +58,15 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
   const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   name_ = problem.name();
   right_hand_side_ = right_hand_side.name();
-  operator_ = std::make_unique<spmv::SparseOperator>(
-      job_.comm_thread_world(), job_.comm_thread(), job_.team(),
-      collective_load_matrix(job_, problem, options, MatrixUse::solve), options.parsed_format());
-  b_ = std::move(collective_build_right_hand_sides(job_, *operator_, problem, right_hand_side,
-                                                   &operator_->matrix().matrix().partition, nullptr,
-                                                   1)
-                     .front());
+  system_ = collective_make_system(job_, problem, options, false);
+  b_ = std::move(system_->collective_right_hand_sides(right_hand_side).front());
   // Residuals are ratios, and nobody sees x.
-  library::scale_in_place(*operator_, library::collective_range_of(*operator_).exponent);
-  library::scale(*operator_, library::collective_range_of(*operator_, b_.span()).exponent,
-                 b_.span(), b_.span());
+  library::scale_in_place(matrix(), library::collective_range_of(matrix()).exponent);
+  library::scale(matrix(), library::collective_range_of(matrix(), b_.span()).exponent, b_.span(),
+                 b_.span());
   collective_weigh_rows(options);
-  rows_ = operator_->matrix().matrix().partition.row_count();
-  nonzeros_ = operator_->matrix().matrix().global_nonzero_count;
+  rows_ = matrix().global_row_count();
+  nonzeros_ = system_->nonzero_count();
   if (!options.is_sync() || options.is_strict || options.momentum == "auto")
     estimate_spectrum(options);
   parameters_ = {options.weight, 0};
@@ -89,12 +84,11 @@ void JacobiSystem::load_matrix(const JacobiOptions& options) {
 }
 
 void JacobiSystem::collective_weigh_rows(const JacobiOptions& options) {
-  scales_ =
-      solver::collective_find_row_scales(*operator_, solver::collective_find_traits(*operator_));
+  scales_ = solver::collective_find_row_scales(matrix(), solver::collective_find_traits(matrix()));
   if (!scales_ || !options.inner.empty()) return;
   // Sweeps are the same for the multiple of a row, and b is, too. Blocks need a symmetric matrix.
-  const auto& offsets = operator_->matrix().matrix().rows.row_offsets;
-  operator_->changeable_matrix().update_values(
+  const auto& offsets = matrix().matrix().matrix().rows.row_offsets;
+  matrix().changeable_matrix().update_values(
       job_.team(), [&](const comm_thread::TeamThread&, spmv::LocalIndex begin, spmv::LocalIndex end,
                        std::span<double> values) {
         for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end);
@@ -110,7 +104,7 @@ void JacobiSystem::collective_weigh_rows(const JacobiOptions& options) {
 /// Estimates the spectral radius on which asynchronous convergence depends.
 void JacobiSystem::estimate_spectrum(const JacobiOptions& options) {
   try {
-    spectrum_ = solver::collective_estimate_jacobi_spectrum(*operator_);
+    spectrum_ = solver::collective_estimate_jacobi_spectrum(matrix());
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
@@ -172,11 +166,11 @@ JacobiRun JacobiSystem::run_grid(const JacobiOptions& options, ProgressLine& pro
 }
 
 JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& progress) {
-  solver::MatrixSweeper sweeper(*operator_, b_.span(),
+  solver::MatrixSweeper sweeper(matrix(), b_.span(),
                                 {.weight = parameters_.weight, .momentum = parameters_.momentum});
   JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
-  run.sweep_method = "matrix as " + spmv::storage_text(operator_->matrix().format_name(),
-                                                       operator_->matrix().storage_times());
+  run.sweep_method = "matrix as " + spmv::storage_text(matrix().matrix().format_name(),
+                                                       matrix().matrix().storage_times());
   const solver::SolveStatus status = run.report.status;
   if (options.is_sync() &&
       (status == solver::SolveStatus::breakdown ||
@@ -189,7 +183,7 @@ JacobiRun JacobiSystem::run_matrix(const JacobiOptions& options, ProgressLine& p
 
 JacobiRun JacobiSystem::run_blocks(const JacobiOptions& options, ProgressLine& progress) {
   solver::BlockSweeper sweeper(
-      *operator_, b_.span(), {.inner_tolerance = options.inner_tolerance(), .weights = weights()});
+      matrix(), b_.span(), {.inner_tolerance = options.inner_tolerance(), .weights = weights()});
   JacobiRun run = iterate(sweeper, collective_start(sweeper), options, progress);
   run.sweep_method =
       fmt::format("a block per rank, by conjugate gradients to {:g}", options.inner_tolerance());
@@ -206,7 +200,7 @@ JacobiRun JacobiSystem::run_schwarz(const JacobiOptions& options, ProgressLine& 
   };
   std::unique_ptr<solver::PieceSweeper> sweeper;
   try {
-    sweeper = std::make_unique<solver::PieceSweeper>(*operator_, b_.span(), wanted, weights());
+    sweeper = std::make_unique<solver::PieceSweeper>(matrix(), b_.span(), wanted, weights());
   } catch (const InputError& error) {
     throw InputError(name_ + ": " + error.what());
   }
@@ -227,8 +221,8 @@ solver::SolveIdentity JacobiSystem::collective_identity(const JacobiOptions& opt
     identity.matrix = solver::text_checksum(name_);
     identity.right_hand_side = solver::text_checksum(right_hand_side_);
   } else {
-    identity.matrix = solver::collective_matrix_checksum(*operator_, options.mode);
-    identity.right_hand_side = solver::collective_checksum(*operator_, b_.data());
+    identity.matrix = solver::collective_matrix_checksum(matrix(), options.mode);
+    identity.right_hand_side = solver::collective_checksum(matrix(), b_.data());
     if (options.inner.empty())
       settings = fmt::format("{:a} {:a}", parameters_.weight, parameters_.momentum);
   }

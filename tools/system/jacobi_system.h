@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "library/system/linear_system.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
@@ -64,6 +65,7 @@ class JacobiSystem {
 
  private:
   void load_matrix(const JacobiOptions& options);
+  spmv::SparseOperator& matrix() const { return *system_->matrix_operator(); }
   /// Where rows of the matrix differ in scale: residuals are judged with each divided by its scale.
   void collective_weigh_rows(const JacobiOptions& options);
   std::span<const double> weights() const {  // empty: all are 1
@@ -93,7 +95,7 @@ class JacobiSystem {
   std::int64_t nonzeros_ = 0;
   spmv::GridSize grid_;
   std::optional<spmv::GridPartition> partition_;  // of a grid
-  std::unique_ptr<spmv::SparseOperator> operator_;  // of a matrix
+  std::unique_ptr<library::LinearSystem> system_;  // of a matrix
   perfmodel::HugePageBuffer<double> b_;
   std::optional<solver::RowScales> scales_;  // of a matrix whose rows differ in scale
   std::optional<solver::JacobiSpectrum> spectrum_;

@@ -8,12 +8,18 @@
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
 #include "comm_thread/waiting/team_barrier.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "spmv/grid/grid_operator.h"
+#include "spmv/modes/linear_operator.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/partition.h"
 #include "spmv/rows/redistribution.h"
 
 namespace weft::library {
+
+/// Zeros in the layout of an operator, first touched by the threads that will use them. Thread: the
+/// main thread, outside the team.
+perfmodel::HugePageBuffer<double> make_vector(const spmv::LinearOperator& op);
 
 /// From vectors as a caller has them to vectors of the operator, and back.
 ///

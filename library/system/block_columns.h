@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "library/state/vector_map.h"
+#include "library/system/vector_map.h"
 #include "perfmodel/huge_page_buffer.h"
 
 namespace weft::library {

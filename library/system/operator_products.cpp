@@ -1,4 +1,4 @@
-#include "library/state/operator_products.h"
+#include "library/system/operator_products.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "library/state/vector_map.h"
+#include "library/system/vector_map.h"
 
 #include <algorithm>
 #include <iterator>
@@ -57,6 +57,16 @@ void copy_by_threads(const comm_thread::ComputeTeam& team, std::span<const doubl
 }
 
 }  // namespace
+
+perfmodel::HugePageBuffer<double> make_vector(const spmv::LinearOperator& op) {
+  perfmodel::HugePageBuffer<double> vector(op.element_count());
+  op.team().run([&](const comm_thread::TeamThread& thread) {
+    op.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
+      std::fill_n(vector.data() + begin, count, 0.0);
+    });
+  });
+  return vector;
+}
 
 void SameRows::collective_to_operator(std::span<const double> given, std::span<double> values) {
   copy_by_threads(team_, given, values);

@@ -1,4 +1,4 @@
-#include "library/state/block_columns.h"
+#include "library/system/block_columns.h"
 
 namespace weft::library {
 

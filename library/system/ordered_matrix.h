@@ -6,6 +6,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
+#include "library/options/matrix_settings.h"
 #include "spmv/order/row_order.h"
 #include "spmv/rows/distributed_matrix.h"
 
@@ -20,23 +21,29 @@ struct OrderingGains {
   double seconds = 0;  // to find the order and to move the rows, of the slowest rank
 };
 
-/// A matrix in the order in which it is worked on.
-struct OrderedMatrix {
-  spmv::DistributedMatrix matrix;
-  std::optional<spmv::RowOrder> order;  // none: the rows as given
-  OrderingGains gains;  // of the order
+/// An order of the rows, and what was said when it was chosen.
+struct RowOrdering {
+  std::optional<spmv::RowOrder> order{};  // none: the rows as given
+  OrderingGains gains{};  // of the order
   bool has_cuthill_mckee = false;
-  std::string why;  // where the order was chosen, a phrase
+  std::string partition{};  // the word by which the rows were cut
+  std::string why{};  // where the order was chosen, a phrase
 };
 
-/// Orders the rows as options ask for: `order`: given, rcm, or auto, which is rcm where it pays for
-/// itself (spmv::collective_choose_order); `partition`: rows, nonzeros or metis.
+/// A matrix in the order in which it is worked on.
+struct OrderedMatrix : RowOrdering {
+  spmv::DistributedMatrix matrix;
+};
+
+/// Orders the rows as `settings` ask for: `order`: given, rcm, or auto, which is rcm where it pays
+/// for itself (spmv::collective_choose_order); `partition`: rows, nonzeros or metis.
+/// `name`: of the matrix, begins messages; may be empty.
 /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError on every
 /// rank. Lifetime: `communicator` outlives the order.
 OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communicator,
                                       const comm_thread::ComputeTeam& team,
-                                      spmv::DistributedMatrix given, const std::string& order,
-                                      const std::string& partition);
+                                      spmv::DistributedMatrix given, const MatrixSettings& settings,
+                                      const std::string& name);
 
 /// The number of a row as given, from its number in the order. Collective; the same on all ranks.
 spmv::GlobalIndex collective_given_row(const comm_thread::Communicator& communicator,
