@@ -76,7 +76,8 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
       world_(world ? std::move(*world) : Communicator::collective_world()),
       comm_thread_world_(world_.collective_duplicate()),
       node_(world_.collective_split_node()),
-      topology_(Topology::from_this_machine()) {
+      topology_(Topology::from_this_machine()),
+      variable_(options.variable) {
   try {
     plan(options);
     collective_attempt(world_, [&] {

@@ -13,6 +13,7 @@
 #include "comm_thread/mpi/mpi_session.h"
 #include "comm_thread/placement/audit.h"
 #include "comm_thread/placement/compute_team.h"
+#include "comm_thread/placement/node_memory.h"
 #include "comm_thread/placement/placement.h"
 #include "comm_thread/placement/topology.h"
 
@@ -35,7 +36,8 @@ struct JobOptions {
   /// With `pin`: places threads on all cores that the cpuset permits, whatever mask the process was
   /// started with (taskset, a job).
   bool pin_beyond_mask = false;
-  /// The environment, to name what has narrowed the mask; may be empty.
+  /// The environment, to name what has narrowed the mask, and what memory
+  /// the job was allocated; may be empty.
   Variable variable{};
   /// As in CommThread::Options.
   std::function<void(const std::string& awaited, double seconds)> on_stall{};
@@ -74,6 +76,9 @@ class Job {
   Crew crew() { return {comm_thread_world_, *comm_thread_, *team_}; }
 
   bool is_root() const { return world_.is_root(); }
+  /// Memory that the processes of this node may still take.
+  NodeMemory node_memory() const { return comm_thread::node_memory(variable_); }
+
   int rank_on_node() const { return node_.rank(); }
   int ranks_on_node() const { return node_.size(); }
 
@@ -99,6 +104,7 @@ class Job {
   Communicator node_;
   Topology topology_;
   Placement placement_;
+  Variable variable_;
   bool binds_ = false;
   std::vector<unsigned> callers_binding_;
   std::vector<unsigned> given_pus_;  // of this process

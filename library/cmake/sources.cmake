@@ -48,6 +48,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/given_pus.cpp
     comm_thread/placement/hwloc_version.cpp
     comm_thread/placement/launcher_mask.cpp
+    comm_thread/placement/node_memory.cpp
     comm_thread/placement/number_words.cpp
     comm_thread/placement/openmp_places.cpp
     comm_thread/placement/placement.cpp
@@ -83,10 +84,12 @@ set(WEFT_LIBRARY_SOURCES
     library/api/solver.cpp
     library/api/version.cpp
     library/options/iteration_settings.cpp
+    library/options/jacobi_settings.cpp
     library/options/matrix_settings.cpp
     library/options/nested_options.cpp
     library/options/option_values.cpp
     library/options/preconditioner_words.cpp
+    library/options/schwarz_settings.cpp
     library/options/solve_settings.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
@@ -113,9 +116,12 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
     library/system/block_columns.cpp
+    library/system/jacobi_system.cpp
     library/system/linear_system.cpp
+    library/system/memory_forecast.cpp
     library/system/operator_products.cpp
     library/system/ordered_matrix.cpp
+    library/system/schwarz_system.cpp
     library/system/vector_map.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
@@ -381,7 +387,6 @@ set(WEFT_LIBRARY_SOURCES
     tools/job/input_agreement.cpp
     tools/job/job_report.cpp
     tools/job/launcher_record.cpp
-    tools/job/node_memory.cpp
     tools/job/option_binding.cpp
     tools/job/patience.cpp
     tools/job/printed_remarks.cpp
@@ -407,12 +412,8 @@ set(WEFT_LIBRARY_SOURCES
     tools/studies/study.cpp
     tools/system/checkpoint_options.cpp
     tools/system/jacobi_options.cpp
-    tools/system/jacobi_system.cpp
-    tools/system/memory_forecast.cpp
     tools/system/program_system.cpp
     tools/system/schwarz_options.cpp
-    tools/system/schwarz_system.cpp
-    tools/system/sweep_forecast.cpp
 )
 
 # Of the program besides.
@@ -421,6 +422,7 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
+    library/system/solve_forecast.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -429,6 +431,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
+    solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
@@ -443,7 +446,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/solve_command.cpp
-    tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
@@ -459,9 +461,9 @@ set(WEFT_PROGRAM_SOURCES
     tools/measure/mode_race.cpp
     tools/measure/mode_timeline.cpp
     tools/measure/progress_measurement.cpp
-    tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
+    tools/reporting/run_output.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
@@ -477,6 +479,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/roofline/vector_kernels.cpp
     tools/studies/study_command.cpp
     tools/system/job_checkpoints.cpp
+    tools/system/memory_report.cpp
     tools/system/solve_options.cpp
     tools/weft.cpp
 )

@@ -19,6 +19,8 @@
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
 #include "library/system/linear_system.h"
+#include "library/system/memory_forecast.h"
+#include "library/system/solve_forecast.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
@@ -26,21 +28,19 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/modes/mode.h"
-#include "tools/commands/solve_forecast.h"
-#include "tools/job/counters.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
 #include "tools/measure/mode_choice.h"
-#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
+#include "tools/reporting/run_output.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
-#include "tools/system/memory_forecast.h"
+#include "tools/system/memory_report.h"
 #include "tools/system/program_system.h"
 #include "tools/system/solve_options.h"
 
@@ -49,6 +49,7 @@ namespace {
 
 using library::ChosenSolver;
 using library::LinearSystem;
+using library::MemoryForecast;
 using solver::SolveReport;
 
 /// What a run of the command tells of a solve while it goes on.
@@ -73,7 +74,7 @@ class Watcher {
                 [this](const library::SolveSettings& settings) {
                   if (forecast_.bytes() > largest_.bytes()) largest_ = forecast_;
                   forecast_ = forecast_of_(settings);
-                  collective_check_memory(job_, "--method " + settings.method, forecast_);
+                  library::collective_check_memory(job_, "--method " + settings.method, forecast_);
                   preconditioner_name_ = settings.preconditioner_name();
                 },
             .on_forecast = [this](double bytes) { collective_note_factors(bytes); },
@@ -101,8 +102,8 @@ class Watcher {
  private:
   /// Everything else is there already, and the matrices of the subdomains.
   void collective_note_factors(double bytes) {
-    note_factors(bytes, forecast_);
-    collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
+    library::note_factors(bytes, forecast_);
+    library::collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
 
   /// Counts from where a method begins to iterate, for the first right-hand side.
@@ -132,6 +133,10 @@ class Watcher {
   double schwarz_seconds_before_ = 0;
   double setup_seconds_ = 0;
 };
+
+std::string order_word(const LinearSystem& system) {
+  return system.ordering().has_cuthill_mckee ? "rcm" : "given";
+}
 
 /// What was asked for of the system and its end, in the words of the command line.
 std::string options_of_system(const SolveOptions& options) {
@@ -168,7 +173,7 @@ Report collective_describe(const Job& job, LinearSystem& system, const SolveOpti
   if (solver.has_chosen()) {
     const spmv::SparseOperator* const op = system.matrix_operator();
     const auto choices =
-        choices_of({.order = system.ordering().has_cuthill_mckee ? "rcm" : "given",
+        choices_of({.order = order_word(system),
                     .order_choice = system.ordering().why,
                     .partition = options.partition,
                     .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
@@ -252,10 +257,9 @@ std::vector<std::span<const double>> views_of(const ChosenSolver& solver,
   return views;
 }
 
-int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
-          SolveOptions options) {
-  const perfmodel::Stopwatch watch;
-  const auto problem = spmv::Problem::parse(options.problem);
+/// Checks what can be before the job begins, and says what is not given.
+spmv::RightHandSide settle(const CLI::App& command, const spmv::Problem& problem, int rank_count,
+                           SolveOptions& options) {
   options.set_defaults(problem, rank_count);
   options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
@@ -264,59 +268,69 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     if (options.is_matrix_free())
       throw comm_thread::InputError("--initial: found with --operator stencil; expected a matrix");
   }
-  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
+  auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
-  Job job = collective_start_job(session, options);
-  options.column_count =
-      library::collective_count_right_hand_sides(job.world(), problem, right_hand_side);
-  options.check_columns();
-  const ReportFile report_file(job, options.json_path);
-  Timeline timeline(job, options.trace_path);
-  const Counters counters(job);
-  if (spmv::is_vtk_file(options.solution_path))
-    spmv::collective_check_writable(job.world(), options.solution_path);
-  else if (!options.solution_path.empty())
-    spmv::collective_check_vector_output(job.world(), options.solution_path);
+  return right_hand_side;
+}
 
-  const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
-  if (options.is_dry_run)
-    return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
-  collective_check_memory(job, problem.name(), forecast);
-  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+void collective_check_writable(const Job& job, const std::string& path) {
+  if (spmv::is_vtk_file(path))
+    spmv::collective_check_writable(job.world(), path);
+  else if (!path.empty())
+    spmv::collective_check_vector_output(job.world(), path);
+}
+
+/// Takes the mode that `auto` stands for.
+void collective_settle_mode(Job& job, spmv::LinearOperator& op, SolveOptions& options,
+                            SolveFacts& facts) {
+  if (options.mode != "auto") return;
+  const ModeChoice choice =
+      options.tries_modes ? collective_try_modes(job, op) : collective_choose_mode(job, op);
+  options.mode = spmv::name(choice.mode);
+  facts.mode_choice = choice.why;
+}
+
+/// The forecast of what `auto` has chosen; what the process had before is known from the `first`.
+MemoryForecast collective_forecast_chosen(const LinearSystem& system, library::SolveSettings with,
+                                          const library::SolveUse& use,
+                                          const library::SolveSettings& chosen,
+                                          const MemoryForecast& first) {
+  with.method = chosen.method;
+  with.preconditioner = chosen.preconditioner;
+  with.has_preconditioner = true;
+  with.grid = chosen.grid;
+  with.scale = chosen.scale;
+  with.order = order_word(system);
+  MemoryForecast again = library::collective_forecast_solve(
+      system.op().communicator(), system.problem(), with, use, system.matrix_operator());
+  again.parts.front() = first.parts.front();
+  again.set_up = first.set_up;
+  again.reached = first.reached;
+  return again;
+}
+
+/// Solves, writes the solution, and reports. Returns the exit code.
+int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch& watch,
+                     const spmv::RightHandSide& right_hand_side, const library::SolveUse& use,
+                     const MemoryForecast& forecast, RunOutput& output) {
+  const auto made = collective_make_system(job, spmv::Problem::parse(options.problem), options,
+                                           options.is_matrix_free());
   LinearSystem& system = *made;
   const auto columns = system.collective_right_hand_sides(right_hand_side, options.column_count);
   std::vector<LinearSystem::Vector> initial;
   if (!options.initial_path.empty())
     initial = system.collective_read_start(options.initial_path, columns.size());
   SolveFacts facts;
-  facts.problem = problem.name();
-  if (options.mode == "auto") {
-    const ModeChoice choice = options.tries_modes ? collective_try_modes(job, system.op())
-                                                  : collective_choose_mode(job, system.op());
-    options.mode = spmv::name(choice.mode);
-    facts.mode_choice = choice.why;
-  }
+  facts.problem = system.name();
+  collective_settle_mode(job, system.op(), options, facts);
   facts.communication = collective_measure_communication(job, system.op());
-  JobCheckpoints job_checkpoints(job, options.checkpoints);
-  const solver::Checkpoints* const checkpoints = job_checkpoints.get();
-  // `auto` has chosen; what the process had before is known from the first forecast.
+  JobCheckpoints checkpoints(job, options.checkpoints);
   const auto forecast_of = [&](const library::SolveSettings& chosen) {
-    SolveOptions with = options;
-    with.method = chosen.method;
-    with.preconditioner = chosen.preconditioner;
-    with.has_preconditioner = true;
-    with.grid = chosen.grid;
-    with.scale = chosen.scale;
-    with.order = system.ordering().has_cuthill_mckee ? "rcm" : "given";
-    MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
-    again.parts.front() = forecast.parts.front();
-    again.set_up = forecast.set_up;
-    again.reached = forecast.reached;
-    return again;
+    return collective_forecast_chosen(system, options, use, chosen, forecast);
   };
-  Watcher watcher(job, options, watch, forecast, forecast_of, timeline);
+  Watcher watcher(job, options, watch, forecast, forecast_of, output.timeline);
   library::SolveHooks hooks = watcher.hooks();
-  hooks.checkpoints = job_checkpoints.get();
+  hooks.checkpoints = checkpoints.get();
   ChosenSolver solver(system.op(), options.settings(), system.context(), hooks);
   watcher.begin_with(solver);
   std::vector<LinearSystem::Vector> solutions;  // of several right-hand sides
@@ -324,7 +338,7 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
       collective_solve_columns(solver, columns, initial, hooks.on_iteration, solutions);
   SolveReport result = results.size() == 1 ? results.front() : worst_of(results);
   watcher.end();
-  job_checkpoints.finish(result.status, result.explanation);
+  checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
   options.grid = solver.settings().grid;
@@ -336,20 +350,31 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, description, result);
   if (results.size() > 1) report["columns"] = columns_report(solver, system, results);
-  report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
-  if (checkpoints)
-    report["checkpoints"] =
-        collective_checkpoint_report(job, options.checkpoints.path, checkpoints->report());
   if (watcher.history()) report["history"] = watcher.history()->report();
-  timeline.collective_write(report);
-  collective_report_phases(job, counters, report);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    print_solve_summary(report);
-    if (checkpoints) print_checkpoints(report["checkpoints"], result.solve_seconds);
-    print_trace(report);
-  }
-  return job_checkpoints.exit_code(result.status);
+  collective_finish_run(job, output, watcher.forecast(), &checkpoints, result.solve_seconds, report,
+                        print_solve_summary);
+  return checkpoints.exit_code(result.status);
+}
+
+int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
+          SolveOptions options) {
+  const perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  const auto right_hand_side = settle(command, problem, rank_count, options);
+  Job job = collective_start_job(session, options);
+  options.column_count =
+      library::collective_count_right_hand_sides(job.world(), problem, right_hand_side);
+  options.check_columns();
+  RunOutput output(job, options);
+  collective_check_writable(job, options.solution_path);
+  const library::SolveUse use{.column_count = options.column_count,
+                              .has_start = !options.initial_path.empty(),
+                              .keeps_checkpoints = options.checkpoints.is_used()};
+  const auto forecast = library::collective_forecast_solve(job.world(), problem, options, use);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, output.file, "solve", problem.name(), forecast);
+  library::collective_check_memory(job, problem.name(), forecast);
+  return collective_solve(job, options, watch, right_hand_side, use, forecast, output);
 }
 
 }  // namespace

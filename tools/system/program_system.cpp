@@ -7,28 +7,30 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/system/memory_forecast.h"
 #include "spmv/files/remarks.h"
 #include "tools/job/printed_remarks.h"
 
 namespace weft::tools {
 
-MemoryForecast collective_forecast_system(const Job& job, const spmv::Problem& problem,
-                                          const library::MatrixSettings& options,
-                                          bool is_matrix_free) {
-  const SystemSize size = collective_system_size(job, problem, options, is_matrix_free);
-  MemoryForecast forecast = forecast_operator(job, size, options, is_matrix_free);
-  add_vectors(job, size, 2, is_matrix_free ? 0 : 1, 0, forecast);
-  return forecast;
+namespace {
+
+void collective_check(const Job& job, const spmv::Problem& problem,
+                      const library::MatrixSettings& options, bool is_matrix_free) {
+  library::collective_check_memory(
+      job, problem.name(),
+      library::collective_forecast_system(job.world(), problem, options, is_matrix_free));
 }
+
+}  // namespace
 
 std::unique_ptr<library::LinearSystem> collective_make_system(Job& job,
                                                               const spmv::Problem& problem,
                                                               library::MatrixSettings options,
                                                               bool is_matrix_free, bool is_solved) {
   options.order = options.order_of(problem);
-  collective_check_memory(job, problem.name(),
-                          collective_forecast_system(job, problem, options, is_matrix_free));
-  const auto print = [&job](const std::string& remark) { print_remarks(job, {remark}); };
+  collective_check(job, problem, options, is_matrix_free);
+  const auto print = printing_remarks(job);
   auto system =
       std::make_unique<library::LinearSystem>(job.crew(), problem, options, is_matrix_free);
   if (is_solved && !system->half().empty()) throw comm_thread::InputError(system->half());
@@ -37,9 +39,13 @@ std::unique_ptr<library::LinearSystem> collective_make_system(Job& job,
   return system;
 }
 
+library::LinearSystem::OnRemark printing_remarks(const Job& job) {
+  return [&job](const std::string& remark) { print_remarks(job, {remark}); };
+}
+
 spmv::DistributedMatrix collective_load_for_file(const Job& job, const spmv::Problem& problem,
                                                  const library::MatrixSettings& options) {
-  collective_check_memory(job, problem.name(), collective_forecast_system(job, problem, options));
+  collective_check(job, problem, options, false);
   spmv::Remarks remarks;
   auto loaded =
       library::collective_load_matrix(job.world(), job.team(), problem, options, true, remarks);

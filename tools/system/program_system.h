@@ -9,14 +9,8 @@
 #include "spmv/rows/distributed_matrix.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/system/memory_forecast.h"
 
 namespace weft::tools {
-
-/// What a system and two vectors will need. Collective. Throws comm_thread::InputError.
-MemoryForecast collective_forecast_system(const Job& job, const spmv::Problem& problem,
-                                          const library::MatrixSettings& options,
-                                          bool is_matrix_free = false);
 
 /// The system of a command: refuses what the nodes have no memory for, and prints what there is to
 /// remark. `is_solved`: half of a matrix is refused, too, which else is only remarked.
@@ -26,6 +20,9 @@ std::unique_ptr<library::LinearSystem> collective_make_system(Job& job,
                                                               library::MatrixSettings options,
                                                               bool is_matrix_free,
                                                               bool is_solved = true);
+
+/// Prints each remark on a system. Lifetime: `job` outlives it.
+library::LinearSystem::OnRemark printing_remarks(const Job& job);
 
 /// Reads or generates a matrix for a file, where explicit zeros stay; else the same.
 spmv::DistributedMatrix collective_load_for_file(const Job& job, const spmv::Problem& problem,

@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/job/job.h"
+#include "comm_thread/mpi/communicator.h"
 #include "library/options/matrix_settings.h"
 #include "solver/precondition/matrix_size.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/job_report.h"
-#include "tools/job/node_memory.h"
-#include "tools/job/program_job.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 /// Memory that a rank will occupy at its peak, before it is taken.
 ///
@@ -59,40 +58,32 @@ struct SystemSize : solver::MatrixSize {
 
 /// Reads the header of a file. `options`: whether half of a matrix becomes a whole one.
 /// `is_matrix_free`: vectors are those of a grid. Collective. Throws comm_thread::InputError.
-SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const library::MatrixSettings& options,
+SystemSize collective_system_size(const comm_thread::Communicator& communicator,
+                                  const spmv::Problem& problem, const MatrixSettings& options,
                                   bool is_matrix_free = false);
 
-/// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
-/// ones if it is as large, as a large perfmodel::HugePageBuffer has them.
-double bytes_of_pages(double begin, double end, double size);
-
 /// What stores the operator: a matrix with its order, or, `is_matrix_free`, nothing.
-MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const library::MatrixSettings& options, bool is_matrix_free);
+MemoryForecast forecast_operator(const comm_thread::Communicator& communicator,
+                                 const SystemSize& size, const MatrixSettings& options,
+                                 bool is_matrix_free);
 
 /// Adds `arrays` vectors as the operator has them, each on whole pages of its own, of which
 /// `with_halo` have the halo, and `plain_arrays` that share pages, of a rank's rows or of its part
 /// of the grid.
-void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
-                 double plain_arrays, MemoryForecast& forecast);
+void add_vectors(const SystemSize& size, double arrays, double with_halo, double plain_arrays,
+                 MemoryForecast& forecast);
+
+/// What an operator and two vectors will need. Collective. Throws comm_thread::InputError.
+MemoryForecast collective_forecast_system(const comm_thread::Communicator& communicator,
+                                          const spmv::Problem& problem,
+                                          const MatrixSettings& settings, bool is_matrix_free);
 
 /// Adds `bytes` of factors of subdomains, where everything else is there already.
 void note_factors(double bytes, MemoryForecast& forecast);
 
 /// Refuses what the nodes do not have: throws comm_thread::InputError on every rank with the
 /// numbers and what would help. `name`: of the problem. Collective.
-void collective_check_memory(const Job& job, const std::string& name,
+void collective_check_memory(const comm_thread::Job& job, const std::string& name,
                              const MemoryForecast& forecast);
 
-/// The forecast of rank 0, of its node, and what there is: `{rank_bytes, node_bytes,
-/// available_bytes, limited_by, parts: {NAME: bytes}}`. Collective; complete on rank 0.
-Json collective_memory_report(const Job& job, const MemoryForecast& forecast);
-
-/// --dry-run: the report of a run of `command` that only says what memory it would take. Returns
-/// the exit code. Collective.
-int collective_show_forecast(const Job& job, const ReportFile& report_file,
-                             const std::string& command, const std::string& problem,
-                             const MemoryForecast& forecast);
-
-}  // namespace weft::tools
+}  // namespace weft::library

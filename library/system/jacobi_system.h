@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/job/job.h"
+#include "library/options/jacobi_settings.h"
+#include "library/solve/sweep_run.h"
 #include "library/system/linear_system.h"
+#include "library/system/memory_forecast.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
@@ -19,14 +23,16 @@
 #include "spmv/grid/grid_partition.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
-#include "tools/job/program_job.h"
-#include "tools/job/progress_line.h"
-#include "tools/system/jacobi_options.h"
-#include "tools/system/memory_forecast.h"
 
-namespace weft::tools {
+namespace weft::library {
 
-/// Settings and results of a run of sweeps on this rank.
+/// Memory that sweeps will need. The factors of Schwarz are forecast when its subdomains are cut.
+/// `problem`: of a matrix. Collective. Throws comm_thread::InputError.
+MemoryForecast collective_forecast_jacobi(const comm_thread::Communicator& communicator,
+                                          const std::string& problem,
+                                          const JacobiSettings& settings);
+
+/// Results of a run of sweeps on this rank.
 struct JacobiRun {
   solver::IterationReport report;
   /// Of everybody on this rank who went on by himself: one number, or one per thread.
@@ -41,7 +47,12 @@ struct JacobiRun {
 /// All members are collective. Throws comm_thread::InputError on every rank.
 class JacobiSystem {
  public:
-  JacobiSystem(Job& job, const JacobiOptions& options);
+  using OnCheck = decltype(SweepHooks::on_check);
+
+  /// `problem`: of a matrix; of a grid only its name is used, as it was given. `on_remark`: as of
+  /// LinearSystem. Lifetime: `job` outlives it.
+  JacobiSystem(comm_thread::Job& job, const std::string& problem, const JacobiSettings& settings,
+               LinearSystem::OnRemark on_remark = {});
 
   const std::string& name() const { return name_; }
   /// With the factors of Schwarz's subdomains as soon as they are known.
@@ -60,33 +71,34 @@ class JacobiSystem {
   /// Lifetime: outlives them.
   void use(solver::Checkpoints* checkpoints) { checkpoints_ = checkpoints; }
 
-  /// `options`: as those it was loaded with, but for how to sweep.
-  JacobiRun run(const JacobiOptions& options, ProgressLine& progress);
+  /// `settings`: as those it was loaded with, but for how to sweep.
+  JacobiRun run(const JacobiSettings& settings, const OnCheck& on_check);
 
  private:
-  void load_matrix(const JacobiOptions& options);
+  void load_matrix(const spmv::Problem& problem, const JacobiSettings& settings,
+                   LinearSystem::OnRemark on_remark);
   spmv::SparseOperator& matrix() const { return *system_->matrix_operator(); }
   /// Where rows of the matrix differ in scale: residuals are judged with each divided by its scale.
-  void collective_weigh_rows(const JacobiOptions& options);
+  void collective_weigh_rows(const JacobiSettings& settings);
   std::span<const double> weights() const {  // empty: all are 1
     return scales_ ? scales_->weight.span() : std::span<const double>{};
   }
-  void estimate_spectrum(const JacobiOptions& options);
+  void estimate_spectrum(const JacobiSettings& settings);
   /// After synchronous sweeps that have diverged: what of asynchronous ones.
-  std::string collective_say_what_of_others(const JacobiOptions& options);
+  std::string collective_say_what_of_others(const JacobiSettings& settings);
   /// The recurrence is named after the method and everything that its state depends on.
-  solver::SolveIdentity collective_identity(const JacobiOptions& options) const;
-  JacobiRun run_threads(const JacobiOptions& options);
-  JacobiRun run_grid(const JacobiOptions& options, ProgressLine& progress);
-  JacobiRun run_blocks(const JacobiOptions& options, ProgressLine& progress);
-  JacobiRun run_schwarz(const JacobiOptions& options, ProgressLine& progress);
-  JacobiRun run_matrix(const JacobiOptions& options, ProgressLine& progress);
+  solver::SolveIdentity collective_identity(const JacobiSettings& settings) const;
+  JacobiRun run_threads(const JacobiSettings& settings);
+  JacobiRun run_grid(const JacobiSettings& settings, const OnCheck& on_check);
+  JacobiRun run_blocks(const JacobiSettings& settings, const OnCheck& on_check);
+  JacobiRun run_schwarz(const JacobiSettings& settings, const OnCheck& on_check);
+  JacobiRun run_matrix(const JacobiSettings& settings, const OnCheck& on_check);
   /// ‖b‖: the residual at x = 0, where the sweeper is and its halo, too.
   double collective_start(solver::Sweeper& sweeper) const;
-  JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiOptions& options,
-                    ProgressLine& progress);
+  JacobiRun iterate(solver::Sweeper& sweeper, double b_norm, const JacobiSettings& settings,
+                    const OnCheck& on_check);
 
-  Job& job_;
+  comm_thread::Job& job_;
   MemoryForecast forecast_;
   solver::Checkpoints* checkpoints_ = nullptr;
   std::string name_;
@@ -95,11 +107,11 @@ class JacobiSystem {
   std::int64_t nonzeros_ = 0;
   spmv::GridSize grid_;
   std::optional<spmv::GridPartition> partition_;  // of a grid
-  std::unique_ptr<library::LinearSystem> system_;  // of a matrix
+  std::unique_ptr<LinearSystem> system_;  // of a matrix
   perfmodel::HugePageBuffer<double> b_;
   std::optional<solver::RowScales> scales_;  // of a matrix whose rows differ in scale
   std::optional<solver::JacobiSpectrum> spectrum_;
   solver::RichardsonParameters parameters_;
 };
 
-}  // namespace weft::tools
+}  // namespace weft::library

@@ -1,7 +1,6 @@
-#include "tools/job/node_memory.h"
+#include "comm_thread/placement/node_memory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -13,7 +12,7 @@
 #include "comm_thread/mpi/number_in.h"
 #include "comm_thread/placement/control_groups.h"
 
-namespace weft::tools {
+namespace weft::comm_thread {
 namespace {
 
 constexpr double kibibyte = 1024;
@@ -42,7 +41,7 @@ std::optional<double> number_of(const std::string& path) {
 /// What the control groups of this process leave.
 double left_in_control_groups() {
   double left = std::numeric_limits<double>::infinity();
-  for (const comm_thread::ControlGroup& group : comm_thread::control_groups("memory")) {
+  for (const ControlGroup& group : control_groups("memory")) {
     const std::string folder = group.folder.string() + "/";
     const auto limit = number_of(folder + (group.is_v2 ? "memory.max" : "memory.limit_in_bytes"));
     const auto usage =
@@ -59,24 +58,23 @@ double left_in_control_groups() {
   return left;
 }
 
-std::optional<double> variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text ? comm_thread::number_in<double>(text) : std::nullopt;
-}
-
 /// Slurm tells megabytes; 0 stands for all of the node.
-double allocated_by_slurm() {
-  const auto node = variable("SLURM_MEM_PER_NODE");
+double allocated_by_slurm(const Variable& variable) {
+  const auto number = [&](const char* name) {
+    const char* const text = variable ? variable(name) : nullptr;
+    return text ? number_in<double>(text) : std::nullopt;
+  };
+  const auto node = number("SLURM_MEM_PER_NODE");
   if (node && *node > 0) return *node * mebibyte;
-  const auto cpu = variable("SLURM_MEM_PER_CPU");
-  const auto count = variable("SLURM_CPUS_ON_NODE");
+  const auto cpu = number("SLURM_MEM_PER_CPU");
+  const auto count = number("SLURM_CPUS_ON_NODE");
   if (cpu && count && *cpu > 0 && *count > 0) return *cpu * *count * mebibyte;
   return std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
 
-NodeMemory node_memory() {
+NodeMemory node_memory(const Variable& variable) {
   NodeMemory memory{kilobytes_of("/proc/meminfo", "MemAvailable:")
                         .value_or(std::numeric_limits<double>::infinity()),
                     "this node has free"};
@@ -84,7 +82,7 @@ NodeMemory node_memory() {
     if (bytes < memory.available_bytes) memory = {std::max(0.0, bytes), by};
   };
   limit(left_in_control_groups(), "the control group leaves");
-  limit(allocated_by_slurm(), "Slurm allocates");
+  limit(allocated_by_slurm(variable), "Slurm allocates");
   return memory;
 }
 
@@ -98,4 +96,4 @@ std::string bytes_in_words(double bytes) {
   return fmt::format("{:.3g} MB", 1e-6 * bytes);
 }
 
-}  // namespace weft::tools
+}  // namespace weft::comm_thread

@@ -5,6 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/job/job.h"
+#include "comm_thread/mpi/communicator.h"
+#include "library/options/schwarz_settings.h"
+#include "library/solve/sweep_run.h"
+#include "library/system/memory_forecast.h"
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/report/iteration_report.h"
@@ -14,12 +19,12 @@
 #include "solver/tiles/schwarz_problem.h"
 #include "solver/tiles/tile_partition.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "tools/job/program_job.h"
-#include "tools/job/progress_line.h"
-#include "tools/system/memory_forecast.h"
-#include "tools/system/schwarz_options.h"
 
-namespace weft::tools {
+namespace weft::library {
+
+/// Memory that tiles will need: of all of them, and of a solver for each kind.
+MemoryForecast forecast_schwarz(const comm_thread::Communicator& communicator,
+                                const SchwarzSettings& settings);
 
 /// One trial of the search for alpha.
 struct AlphaTrial {
@@ -48,7 +53,10 @@ struct SchwarzRun {
 /// All members are collective. Throws comm_thread::InputError on every rank.
 class SchwarzSystem {
  public:
-  SchwarzSystem(Job& job, const SchwarzOptions& options);
+  using OnCheck = decltype(SweepHooks::on_check);
+
+  /// Lifetime: `job` outlives it.
+  SchwarzSystem(comm_thread::Job& job, const SchwarzSettings& settings);
 
   std::string name() const;
   const MemoryForecast& forecast() const { return forecast_; }
@@ -58,29 +66,29 @@ class SchwarzSystem {
   std::string decomposition() const;
 
   /// The alpha that the options ask for, chosen if need be. `trials`: of a search.
-  double choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
+  double choose_alpha(const SchwarzSettings& settings, const OnCheck& on_check,
                       std::vector<AlphaTrial>& trials);
 
   /// As JacobiSystem::use.
   void use(solver::Checkpoints* checkpoints) { checkpoints_ = checkpoints; }
 
-  SchwarzRun run(const SchwarzOptions& options, ProgressLine& progress);
+  SchwarzRun run(const SchwarzSettings& settings, const OnCheck& on_check);
 
  private:
-  solver::SolveIdentity identity(const SchwarzOptions& options, const SchwarzRun& run) const;
-  SchwarzRun run_with(const SchwarzOptions& options, double alpha, ProgressLine& progress,
+  solver::SolveIdentity identity(const SchwarzSettings& settings, const SchwarzRun& run) const;
+  SchwarzRun run_with(const SchwarzSettings& settings, double alpha, const OnCheck& on_check,
                       solver::Checkpoints* checkpoints);
-  void choose_local_solver(const SchwarzOptions& options, SchwarzRun& run);
-  void run_on(solver::TileSweeper& tiles, const SchwarzOptions& options, ProgressLine& progress,
+  void choose_local_solver(const SchwarzSettings& settings, SchwarzRun& run);
+  void run_on(solver::TileSweeper& tiles, const SchwarzSettings& settings, const OnCheck& on_check,
               solver::Checkpoints* checkpoints, SchwarzRun& run);
-  solver::IterationReport iterate(solver::Sweeper& sweeper, const SchwarzOptions& options,
-                                  ProgressLine& progress, solver::Checkpoints* checkpoints);
+  solver::IterationReport iterate(solver::Sweeper& sweeper, const SchwarzSettings& settings,
+                                  const OnCheck& on_check, solver::Checkpoints* checkpoints);
 
-  Job& job_;
+  comm_thread::Job& job_;
   solver::Checkpoints* checkpoints_ = nullptr;
   solver::SchwarzProblem problem_;
   MemoryForecast forecast_;
   solver::TilePartition partition_;
 };
 
-}  // namespace weft::tools
+}  // namespace weft::library

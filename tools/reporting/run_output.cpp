@@ -1,10 +1,14 @@
-#include "tools/reporting/checkpoint_report.h"
+#include "tools/reporting/run_output.h"
 
 #include <cstdint>
 
 #include <fmt/format.h>
 
+#include "solver/checkpoint/checkpoints.h"
+#include "tools/system/memory_report.h"
+
 namespace weft::tools {
+namespace {
 
 Json collective_checkpoint_report(const Job& job, const std::string& path,
                                   const solver::Checkpoints::Report& checkpoints) {
@@ -46,6 +50,26 @@ void print_checkpoints(const Json& checkpoints, double solve_seconds) {
   if (checkpoints.contains("last_failure"))
     fmt::print("             {} failed: {}\n", checkpoints["failed"].get<std::int64_t>(),
                checkpoints["last_failure"].get<std::string>());
+}
+
+}  // namespace
+
+void collective_finish_run(const Job& job, RunOutput& output,
+                           const library::MemoryForecast& forecast,
+                           const JobCheckpoints* checkpoints, double solve_seconds, Json& report,
+                           const std::function<void(const Json& report)>& print) {
+  report["memory"]["forecast"] = collective_memory_report(job, forecast);
+  const bool has_checkpoints = checkpoints && checkpoints->get();
+  if (has_checkpoints)
+    report["checkpoints"] =
+        collective_checkpoint_report(job, checkpoints->path(), checkpoints->get()->report());
+  output.timeline.collective_write(report);
+  collective_report_phases(job, output.counters, report);
+  output.file.collective_write(report);
+  if (!job.is_root() || output.file.is_standard_output()) return;
+  print(report);
+  if (has_checkpoints) print_checkpoints(report["checkpoints"], solve_seconds);
+  print_trace(report);
 }
 
 }  // namespace weft::tools

@@ -1,4 +1,4 @@
-#include "tools/system/memory_forecast.h"
+#include "library/system/memory_forecast.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,9 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
+#include "comm_thread/placement/node_memory.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "spmv/files/matrix_market_header.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/grid/grid_layout.h"
@@ -15,9 +18,12 @@
 #include "spmv/order/order_choice.h"
 #include "spmv/problems/generator.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
+using comm_thread::bytes_in_words;
+using comm_thread::Communicator;
+using comm_thread::resident_bytes;
 using spmv::GlobalIndex;
 
 // Measured with 1 and 2 ranks of MPICH 4.0.2: what MPI, the OpenMP runtime and small buffers take
@@ -74,14 +80,14 @@ RowSample expected_rows(const spmv::Problem& problem) {
 }
 
 /// Rows all over the matrix. Collective: a generator that reads a file may fail on one rank.
-RowSample collective_sample_rows(const Job& job, const spmv::Problem& problem) {
+RowSample collective_sample_rows(const Communicator& ranks, const spmv::Problem& problem) {
   if (is_slow_to_sample(problem)) return expected_rows(problem);
   const GlobalIndex rows = problem.row_count();
   std::int64_t seen = 0;
   std::int64_t nonzeros = 0;
   std::int64_t changes = 0;
   std::int64_t last_length = 0;
-  comm_thread::collective_attempt(job.world(), [&] {
+  comm_thread::collective_attempt(ranks, [&] {
     for (GlobalIndex window = 0; window < windows; ++window) {
       const auto share = static_cast<double>(window) / static_cast<double>(windows);
       const auto begin = static_cast<GlobalIndex>(share * static_cast<double>(rows));
@@ -108,9 +114,7 @@ double halo_of(const spmv::Problem& problem, double rows_of_rank, int ranks) {
   return std::min(others, sides_of(ranks) * static_cast<double>(problem.reach()));
 }
 
-double rows_per_rank(const Job& job, const SystemSize& size) {
-  return std::ceil(size.rows / job.world().size());
-}
+double rows_per_rank(const SystemSize& size) { return std::ceil(size.rows / size.rank_count); }
 
 /// Elements of a grid's vector on a rank; of a plane without those of the two beside it.
 double grid_elements(const spmv::GridBox& own) {
@@ -124,32 +128,7 @@ double sum_of(const std::vector<MemoryForecast::Part>& parts) {
   return sum;
 }
 
-/// A forecast for people.
-void print_memory(const Json& report) {
-  const auto words = [](const Json& bytes) { return bytes_in_words(bytes.get<double>()); };
-  std::string parts;
-  for (const auto& [name, bytes] : report["parts"].items())
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, words(bytes));
-  fmt::print("forecast     {} per rank, {} per node ({})\n", words(report["rank_bytes"]),
-             words(report["node_bytes"]), parts);
-  fmt::print("available    {} {}\n", report["limited_by"].get<std::string>(),
-             words(report["available_bytes"]));
-}
-
 }  // namespace
-
-double bytes_of_pages(double begin, double end, double size) {
-  constexpr double small_page = 4 << 10;
-  constexpr double huge_page = 2 << 20;
-  // Those in front; the rest of the last one is small pages where it is less than a quarter.
-  const double huge_bytes =
-      size < huge_page ? 0 : huge_page * std::ceil((size - huge_page / 4) / huge_page);
-  const auto whole = [](double page, double from, double to) {
-    return from < to ? page * (std::ceil(to / page) - std::floor(from / page)) : 0;
-  };
-  return whole(huge_page, begin, std::min(end, huge_bytes)) +
-         whole(small_page, std::max(begin, huge_bytes), end);
-}
 
 double MemoryForecast::solve_bytes() const { return sum_of(parts); }
 
@@ -162,13 +141,13 @@ const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
   return sum_of(set_up) > sum_of(parts) ? set_up : parts;
 }
 
-SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
-                                  const library::MatrixSettings& options, bool is_matrix_free) {
-  const int ranks = job.world().size();
+SystemSize collective_system_size(const Communicator& communicator, const spmv::Problem& problem,
+                                  const MatrixSettings& options, bool is_matrix_free) {
+  const int ranks = communicator.size();
   SystemSize size;
   size.rank_count = ranks;
   if (problem.is_file()) {
-    const auto found = spmv::collective_matrix_file_size(job.world(), problem.path,
+    const auto found = spmv::collective_matrix_file_size(communicator, problem.path,
                                                          spmv::parse_index_base(options.base));
     size.rows = static_cast<double>(found.row_count);
     const bool is_doubled = options.triangle == "mirrored";
@@ -180,23 +159,23 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
     size.sends_text = is_dealt && spmv::is_text_file(problem.path);
     size.is_random = found.is_random;
     size.reach = static_cast<double>(found.reach);
-    const double others = std::min(size.rows - rows_per_rank(job, size), size.nonzeros / ranks);
+    const double others = std::min(size.rows - rows_per_rank(size), size.nonzeros / ranks);
     // Where the order is not known: a quarter of what a random one makes, where a good one makes
     // hardly any.
     size.halo_per_rank = std::min(others * (size.is_random ? 1.0 : 0.25),
                                   sides_of(ranks) * static_cast<double>(found.reach));
-    size.elements_per_rank = rows_per_rank(job, size);
+    size.elements_per_rank = rows_per_rank(size);
     return size;
   }
   size.rows = static_cast<double>(problem.row_count());
-  const RowSample sample = collective_sample_rows(job, problem);
+  const RowSample sample = collective_sample_rows(communicator, problem);
   size.nonzeros = size.rows * sample.mean_nonzeros;
   size.may_be_sliced = sample.has_varying_lengths;
   size.halo_per_rank = halo_of(problem, size.rows / ranks, ranks);
   size.is_random = problem.kind == spmv::ProblemKind::irregular;
-  size.elements_per_rank = rows_per_rank(job, size);
+  size.elements_per_rank = rows_per_rank(size);
   if (is_matrix_free && problem.has_grid()) {
-    const spmv::GridBox own = spmv::GridPartition(problem.grid, ranks).box(job.world().rank());
+    const spmv::GridBox own = spmv::GridPartition(problem.grid, ranks).box(communicator.rank());
     size.elements_per_rank = grid_elements(own);
     size.is_grid = true;
     size.is_plane = own.size(2) == 1;
@@ -204,15 +183,15 @@ SystemSize collective_system_size(const Job& job, const spmv::Problem& problem,
   return size;
 }
 
-MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
-                                 const library::MatrixSettings& options, bool is_matrix_free) {
+MemoryForecast forecast_operator(const Communicator& communicator, const SystemSize& size,
+                                 const MatrixSettings& options, bool is_matrix_free) {
   MemoryForecast forecast;
-  forecast.reached = peak_resident_bytes();
+  forecast.reached = comm_thread::peak_resident_bytes();
   forecast.parts.push_back({"started", resident_bytes() + later_bytes});
   if (is_matrix_free) return forecast;
-  const int ranks = job.world().size();
+  const int ranks = communicator.size();
   const double matrix = bytes_per_nonzero * size.nonzeros / ranks +
-                        bytes_per_row * rows_per_rank(job, size) + matrix_later_bytes;
+                        bytes_per_row * rows_per_rank(size) + matrix_later_bytes;
   forecast.parts.push_back({"matrix", matrix});
   forecast.set_up = forecast.parts;
   const double reading =
@@ -222,7 +201,7 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
   const bool is_cut = options.partition == "metis";
   const auto bytes_of_graph = [&] {
-    if (!job.is_root()) return 0.0;
+    if (!communicator.is_root()) return 0.0;
     if (!is_cut || ranks == 1) return order_bytes_per_nonzero * size.nonzeros;
     if (size.is_random) return random_partition_bytes_per_nonzero * size.nonzeros;
     return partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows;
@@ -241,7 +220,7 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   if (options.format == "auto" && !size.may_be_sliced && size.may_be_shifted)
     forecast.parts.push_back(
         {"columns of shifted rows", shifted_bytes_per_nonzero * size.nonzeros / ranks +
-                                        shifted_bytes_per_row * rows_per_rank(job, size)});
+                                        shifted_bytes_per_row * rows_per_rank(size)});
   if (reading > 0 || ordering > 0)
     forecast.set_up.push_back(
         {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});
@@ -249,15 +228,24 @@ MemoryForecast forecast_operator(const Job& job, const SystemSize& size,
   return forecast;
 }
 
-void add_vectors(const Job& job, const SystemSize& size, double arrays, double with_halo,
-                 double plain_arrays, MemoryForecast& forecast) {
+MemoryForecast collective_forecast_system(const Communicator& communicator,
+                                          const spmv::Problem& problem,
+                                          const MatrixSettings& settings, bool is_matrix_free) {
+  const SystemSize size = collective_system_size(communicator, problem, settings, is_matrix_free);
+  MemoryForecast forecast = forecast_operator(communicator, size, settings, is_matrix_free);
+  add_vectors(size, 2, is_matrix_free ? 0 : 1, 0, forecast);
+  return forecast;
+}
+
+void add_vectors(const SystemSize& size, double arrays, double with_halo, double plain_arrays,
+                 MemoryForecast& forecast) {
   const auto in_memory = [&](double elements) {
     const double bytes = 8 * elements;
-    return size.is_plane ? bytes_of_pages(bytes, 2 * bytes, 3 * bytes)
-                         : bytes_of_pages(0, bytes, bytes);
+    return size.is_plane ? perfmodel::bytes_of_pages(bytes, 2 * bytes, 3 * bytes)
+                         : perfmodel::bytes_of_pages(0, bytes, bytes);
   };
   const double elements = size.elements_per_rank;
-  const double plain = size.is_grid ? in_memory(elements) : 8 * rows_per_rank(job, size);
+  const double plain = size.is_grid ? in_memory(elements) : 8 * rows_per_rank(size);
   forecast.parts.push_back({"vectors", (arrays - with_halo) * in_memory(elements) +
                                            with_halo * in_memory(elements + size.halo_per_rank) +
                                            plain_arrays * plain});
@@ -269,10 +257,10 @@ void note_factors(double bytes, MemoryForecast& forecast) {
   forecast.parts.push_back({"factors", bytes});
 }
 
-void collective_check_memory(const Job& job, const std::string& name,
+void collective_check_memory(const comm_thread::Job& job, const std::string& name,
                              const MemoryForecast& forecast) {
   const double wanted = job.node().sum(forecast.bytes() - resident_bytes());
-  const NodeMemory memory = node_memory();
+  const comm_thread::NodeMemory memory = job.node_memory();
   comm_thread::collective_attempt(job.world(), [&] {
     if (wanted <= memory.available_bytes) return;
     double largest = 0;
@@ -284,36 +272,11 @@ void collective_check_memory(const Job& job, const std::string& name,
       }
     throw comm_thread::InputError(fmt::format(
         "{}: needs {} more on a node, {} for rank {} ({}: {}), where {} {}; expected less: more "
-        "nodes, a smaller problem, or on a grid --operator stencil",
+        "nodes, a smaller problem, or on a grid {}",
         name, bytes_in_words(wanted), bytes_in_words(forecast.bytes()), job.world().rank(), most,
-        bytes_in_words(largest), memory.limited_by, bytes_in_words(memory.available_bytes)));
+        bytes_in_words(largest), memory.limited_by, bytes_in_words(memory.available_bytes),
+        comm_thread::option_name("operator", "stencil")));
   });
 }
 
-Json collective_memory_report(const Job& job, const MemoryForecast& forecast) {
-  const NodeMemory memory = node_memory();
-  Json report;
-  report["rank_bytes"] = std::round(job.world().max(forecast.bytes()));
-  report["node_bytes"] = std::round(job.world().max(job.node().sum(forecast.bytes())));
-  report["available_bytes"] = std::round(memory.available_bytes);
-  report["limited_by"] = memory.limited_by;
-  report["parts"] = Json::object();
-  for (const auto& part : forecast.largest()) report["parts"][part.name] = std::round(part.bytes);
-  return report;
-}
-
-int collective_show_forecast(const Job& job, const ReportFile& report_file,
-                             const std::string& command, const std::string& problem,
-                             const MemoryForecast& forecast) {
-  Json report = collective_start_report(job, command);
-  report["problem"] = {{"name", problem}};
-  report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    fmt::print("problem      {}, {}\n", problem, ranks_and_threads(report));
-    print_memory(report["memory"]["forecast"]);
-  }
-  return 0;
-}
-
-}  // namespace weft::tools
+}  // namespace weft::library

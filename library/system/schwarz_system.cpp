@@ -1,4 +1,4 @@
-#include "tools/system/schwarz_system.h"
+#include "library/system/schwarz_system.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,10 +17,10 @@
 #include "solver/tiles/robin_parameter.h"
 #include "solver/tiles/sync_two_level.h"
 #include "solver/tiles/tile_box.h"
+#include "solver/tiles/tile_layout.h"
 #include "solver/tiles/tile_sweeper.h"
-#include "tools/system/sweep_forecast.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
 constexpr double search_factor = 3;  // how far from its beginning the search goes, either way
@@ -31,8 +31,8 @@ constexpr int tiles_between_nodes = 2;
 /// too short for it, as if the grid were two of them wide. Of 24×24 tiles of 64×64 points,
 /// alpha 0.03, 0.045 and 0.08 take 33, 27 and 22 iterations; of 32×32 points, 40, 33 and 25.
 solver::SchwarzProblem slowest_problem(solver::SchwarzProblem problem,
-                                       const SchwarzOptions& options) {
-  if (options.has_coarse())
+                                       const SchwarzSettings& settings) {
+  if (settings.has_coarse())
     problem.tiles_per_side = std::min(problem.tiles_per_side, tiles_between_nodes);
   return problem;
 }
@@ -81,14 +81,49 @@ double search_least(double begin, const Function& value_at) {
   return std::exp(left_value < right_value ? left : right);
 }
 
+/// Kinds of tiles of a rank along one direction: at either side, and between.
+int kinds_along(int side, int boxes) {
+  return boxes == 1 ? std::min(side, 3) : std::min((side + boxes - 1) / boxes, 2);
+}
+
 }  // namespace
 
-SchwarzSystem::SchwarzSystem(Job& job, const SchwarzOptions& options)
+MemoryForecast forecast_schwarz(const comm_thread::Communicator& communicator,
+                                const SchwarzSettings& settings) {
+  constexpr double value_bytes = 8;
+  constexpr double bytes_of_tile = 470;  // its place in the lists, measured
+  const int side = settings.tiles_per_side;
+  const int points = settings.points_per_side;
+  const double box_points = std::pow(points + 2.0 * settings.overlap, 2);
+  const solver::TileLayout layout(points, settings.overlap + 1);
+  const double all_tiles = static_cast<double>(side) * side;
+  const double tiles = std::ceil(all_tiles / communicator.size());
+  MemoryForecast forecast = forecast_operator(communicator, {}, {}, true);
+  forecast.parts.push_back(
+      {"tiles",
+       tiles * (value_bytes * (box_points + 2 * static_cast<double>(layout.element_count())) +
+                bytes_of_tile)});
+  // Measured: eigenvectors in both directions, and entries of a factor a point.
+  const solver::TilePartition partition(side, communicator.size());
+  const int all_kinds = partition.is_in_boxes() ? kinds_along(side, partition.columns()) *
+                                                      kinds_along(side, partition.rows())
+                                                : kinds_along(side, 1) * kinds_along(side, 1);
+  const double kinds = std::min(tiles, static_cast<double>(all_kinds));
+  const double of_factor = 6.7 * std::max(1.0, std::log2(box_points) - 8);
+  const double of_eigenvectors = 4.9;
+  const double values = settings.local_solver == "cholmod"  ? of_factor
+                        : settings.local_solver == "tensor" ? of_eigenvectors
+                                                            : std::max(of_factor, of_eigenvectors);
+  forecast.parts.push_back({"solvers", kinds * value_bytes * values * box_points});
+  return forecast;
+}
+
+SchwarzSystem::SchwarzSystem(comm_thread::Job& job, const SchwarzSettings& settings)
     : job_(job),
-      problem_(options.problem()),
-      forecast_(forecast_schwarz(job, options)),
-      partition_(options.tiles_per_side, job.world().size()) {
-  options.settings().check_faults(job.world().size(), "rank");
+      problem_(settings.problem()),
+      forecast_(forecast_schwarz(job.world(), settings)),
+      partition_(settings.tiles_per_side, job.world().size()) {
+  settings.check_faults(job.world().size(), "rank");
   collective_check_memory(job, name(), forecast_);
 }
 
@@ -106,8 +141,8 @@ std::string SchwarzSystem::decomposition() const {
 }
 
 /// By the matrix of most tiles: one in the middle, as far as there is one.
-void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRun& run) {
-  if (options.local_solver == "auto") {
+void SchwarzSystem::choose_local_solver(const SchwarzSettings& settings, SchwarzRun& run) {
+  if (settings.local_solver == "auto") {
     const int middle = run.problem.tiles_per_side / 2;
     const auto box =
         solver::TileBox::of_tile(run.problem.tiles_per_side, run.problem.points_per_side,
@@ -116,26 +151,26 @@ void SchwarzSystem::choose_local_solver(const SchwarzOptions& options, SchwarzRu
                                                    box.frame(run.problem.overlap),
                                                    box.edges(run.problem.overlap));
     run.local_solver = run.trial->quickest();
-  } else if (options.local_solver == "tensor") {
+  } else if (settings.local_solver == "tensor") {
     run.local_solver = solver::BoxSolverKind::tensor;
   }
 }
 
-SchwarzRun SchwarzSystem::run(const SchwarzOptions& options, ProgressLine& progress) {
+SchwarzRun SchwarzSystem::run(const SchwarzSettings& settings, const OnCheck& on_check) {
   std::vector<AlphaTrial> trials;
-  const double alpha = choose_alpha(options, progress, trials);
-  SchwarzRun run = run_with(options, alpha, progress, checkpoints_);
+  const double alpha = choose_alpha(settings, on_check, trials);
+  SchwarzRun run = run_with(settings, alpha, on_check, checkpoints_);
   run.alpha_trials = std::move(trials);
   return run;
 }
 
-double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& progress,
+double SchwarzSystem::choose_alpha(const SchwarzSettings& settings, const OnCheck& on_check,
                                    std::vector<AlphaTrial>& trials) {
-  if (options.has_alpha()) return options.problem().alpha;
-  const double by_theory = solver::optimized_alpha(slowest_problem(problem_, options));
-  if (options.alpha == "auto" || std::isinf(by_theory)) return by_theory;
-  SchwarzOptions synchronous = options;
-  synchronous.variant = library::IterationVariant::synchronous;
+  if (settings.has_alpha()) return settings.problem().alpha;
+  const double by_theory = solver::optimized_alpha(slowest_problem(problem_, settings));
+  if (settings.alpha == "auto" || std::isinf(by_theory)) return by_theory;
+  SchwarzSettings synchronous = settings;
+  synchronous.variant = IterationVariant::synchronous;
   synchronous.fixed_seconds = 0;
   synchronous.faults.clear();
   double fewest = std::numeric_limits<double>::infinity();
@@ -143,47 +178,48 @@ double SchwarzSystem::choose_alpha(const SchwarzOptions& options, ProgressLine& 
     // Runs that have not converged after half as many iterations again are extrapolated.
     if (std::isfinite(fewest))
       synchronous.max_iterations =
-          std::min(options.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);
-    const SchwarzRun run = run_with(synchronous, alpha, progress, nullptr);
-    trials.push_back({alpha, iterations_to(options.tolerance, run.report)});
+          std::min(settings.max_iterations, static_cast<std::int64_t>(1.5 * fewest) + 1);
+    const SchwarzRun run = run_with(synchronous, alpha, on_check, nullptr);
+    trials.push_back({alpha, iterations_to(settings.tolerance, run.report)});
     fewest = std::min(fewest, trials.back().iterations);
     return trials.back().iterations;
   };
   return search_least(by_theory, try_alpha);
 }
 
-solver::SolveIdentity SchwarzSystem::identity(const SchwarzOptions& options,
+solver::SolveIdentity SchwarzSystem::identity(const SchwarzSettings& settings,
                                               const SchwarzRun& run) const {
   solver::SolveIdentity identity = solver::identity_of(
       fmt::format("schwarz, local solver {}", solver::name(run.local_solver)), rows());
   identity.matrix = solver::text_checksum(name());
-  identity.right_hand_side = solver::text_checksum(options.right_hand_side);
-  identity.preconditioner = solver::text_checksum(fmt::format(
-      "{} {} {:a} {}", options.tiles_per_side, options.overlap, run.problem.alpha, options.coarse));
+  identity.right_hand_side = solver::text_checksum(settings.right_hand_side);
+  identity.preconditioner =
+      solver::text_checksum(fmt::format("{} {} {:a} {}", settings.tiles_per_side, settings.overlap,
+                                        run.problem.alpha, settings.coarse));
   return identity;
 }
 
-SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
-                                   ProgressLine& progress, solver::Checkpoints* checkpoints) {
+SchwarzRun SchwarzSystem::run_with(const SchwarzSettings& settings, double alpha,
+                                   const OnCheck& on_check, solver::Checkpoints* checkpoints) {
   SchwarzRun run;
-  run.problem = options.problem();
+  run.problem = settings.problem();
   run.problem.alpha = alpha;
-  choose_local_solver(options, run);
-  if (checkpoints && options.local_solver == "auto")
+  choose_local_solver(settings, run);
+  if (checkpoints && settings.local_solver == "auto")
     for (const auto kind : {solver::BoxSolverKind::cholmod, solver::BoxSolverKind::tensor}) {
       SchwarzRun other = run;
       other.local_solver = kind;
-      const auto found = identity(options, other).recurrence;
+      const auto found = identity(settings, other).recurrence;
       if (checkpoints->state_name() == found.data()) run.local_solver = kind;
     }
-  solver::TileSweeper::Options how{.tolerance = options.tolerance,
+  solver::TileSweeper::Options how{.tolerance = settings.tolerance,
                                    .local_solver = run.local_solver};
-  if (options.has_coarse())
+  if (settings.has_coarse())
     how.relaxation =
-        options.is_sync() ? solver::SyncTwoLevel::relaxation : solver::AsyncTwoLevel::relaxation;
-  if (!options.is_sync())
-    how.order = options.has_coarse() ? solver::TileSweeper::Order::quarters
-                                     : solver::TileSweeper::Order::most_changed;
+        settings.is_sync() ? solver::SyncTwoLevel::relaxation : solver::AsyncTwoLevel::relaxation;
+  if (!settings.is_sync())
+    how.order = settings.has_coarse() ? solver::TileSweeper::Order::quarters
+                                      : solver::TileSweeper::Order::most_changed;
   std::unique_ptr<solver::TileSweeper> made;
   comm_thread::collective_attempt(job_.world(), [&] {
     made = std::make_unique<solver::TileSweeper>(job_.team(), run.problem, partition_,
@@ -193,41 +229,38 @@ SchwarzRun SchwarzSystem::run_with(const SchwarzOptions& options, double alpha,
   run.tile_count = std::ssize(tiles.tiles());
   const double before = tiles.solve_seconds(0);
   if (checkpoints)
-    checkpoints->collective_open(tiles.rows(), job_.team(), identity(options, run), 1);
-  run_on(tiles, options, progress, checkpoints, run);
+    checkpoints->collective_open(tiles.rows(), job_.team(), identity(settings, run), 1);
+  run_on(tiles, settings, on_check, checkpoints, run);
   run.solve_seconds = tiles.solve_seconds(0) - before;
   run.solve_count = tiles.solve_count();
   run.worst_tile_residual = tiles.worst_tile_residual();
   return run;
 }
 
-void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzOptions& options,
-                           ProgressLine& progress, solver::Checkpoints* checkpoints,
+void SchwarzSystem::run_on(solver::TileSweeper& tiles, const SchwarzSettings& settings,
+                           const OnCheck& on_check, solver::Checkpoints* checkpoints,
                            SchwarzRun& run) {
   const auto run_both = [&](auto&& both) {
-    run.report = iterate(both, options, progress, checkpoints);
+    run.report = iterate(both, settings, on_check, checkpoints);
     run.coarse_unknowns = static_cast<std::int64_t>(both.unknown_count());
     run.corrections = both.correction_count();
   };
-  if (!options.has_coarse())
-    run.report = iterate(tiles, options, progress, checkpoints);
-  else if (options.is_sync())
+  if (!settings.has_coarse())
+    run.report = iterate(tiles, settings, on_check, checkpoints);
+  else if (settings.is_sync())
     run_both(solver::SyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
   else
     run_both(solver::AsyncTwoLevel(job_.comm_thread_world(), job_.comm_thread(), tiles));
 }
 
 solver::IterationReport SchwarzSystem::iterate(solver::Sweeper& sweeper,
-                                               const SchwarzOptions& options,
-                                               ProgressLine& progress,
+                                               const SchwarzSettings& settings,
+                                               const OnCheck& on_check,
                                                solver::Checkpoints* checkpoints) {
   const double b_norm =
-      library::collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper);
-  return library::collective_sweep(
-      job_.comm_thread_world(), job_.comm_thread(), sweeper, options.settings(), b_norm,
-      {.checkpoints = checkpoints, .on_check = [&](std::int64_t iteration, double residual) {
-         progress.update(iteration, residual);
-       }});
+      collective_start_residual(job_.comm_thread_world(), job_.comm_thread(), sweeper);
+  return collective_sweep(job_.comm_thread_world(), job_.comm_thread(), sweeper, settings, b_norm,
+                          {.checkpoints = checkpoints, .on_check = on_check});
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library
