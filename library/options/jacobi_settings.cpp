@@ -100,7 +100,7 @@ int JacobiSettings::sweeps_per_check() const {
 }
 
 IterationSettings JacobiSettings::iteration() const {
-  IterationSettings settings = *this;
+  IterationSettings settings = static_cast<const IterationSettings&>(*this);
   settings.check_period = sweeps_per_check();
   return settings;
 }
