@@ -133,6 +133,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
+    solver/amg/coarsening/node_columns.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
