@@ -366,6 +366,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/stencil_generator.cpp
     spmv/rows/halo_plan.cpp
     spmv/rows/interleave.cpp
+    spmv/rows/node_pattern.cpp
     spmv/rows/partition.cpp
     spmv/rows/redistribution.cpp
     spmv/rows/thread_rows.cpp

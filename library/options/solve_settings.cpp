@@ -128,8 +128,8 @@ OptionTable<SolveSettings> options_of_method() {
            V::text(&SolveSettings::coordinates, "FILE")},
           {"block-size", Group::rest,
            "with --preconditioner amg: as many consecutive rows are a node and stay\n"
-           "together; alone, coarse levels keep a constant for each of them; default: 1,\n"
-           "with --coordinates one for each",
+           "together; alone, coarse levels keep a constant for each of them; default: 1, or\n"
+           "2 to 6 where the pattern of the matrix shows them; with --coordinates one for each",
            V::whole(&SolveSettings::block_size, 1, solver::amg::most_near_null_vectors, "N")},
           {"multigrid", Group::rest,
            "settings of multigrid as a method or a preconditioner, joined by commas:" +

@@ -13,6 +13,7 @@
 #include "solver/amg/coarsening/node_rows.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/problems/elasticity_generator.h"
+#include "spmv/rows/node_pattern.h"
 
 namespace weft::library {
 namespace {
@@ -95,27 +96,41 @@ NearNullSpace modes_of_elasticity(const spmv::DistributedMatrix& matrix,
   return solver::amg::rigid_body_modes(coordinates, 3, matrix.first_row());
 }
 
+/// That of nodes which the pattern shows; the constant vector where it shows none.
+NearNullChoice collective_find_near_null(const spmv::SparseOperator& op) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const int size = spmv::collective_find_node_size(op.communicator(), matrix);
+  if (size == 1) return {};
+  return {.space = solver::amg::constants_of_nodes(size, matrix.first_row(), matrix.rows.row_count),
+          .why = fmt::format("{}: {} consecutive rows each have entries in the same blocks of "
+                             "columns, as those of a node; coarse levels keep a constant for each "
+                             "of them",
+                             option_name("block-size", std::to_string(size)), size)};
+}
+
 }  // namespace
 
-NearNullSpace collective_choose_near_null(const spmv::SparseOperator& op,
-                                          const SolveSettings& settings,
-                                          const spmv::Problem& problem) {
+NearNullChoice collective_choose_near_null(const spmv::SparseOperator& op,
+                                           const SolveSettings& settings,
+                                           const spmv::Problem& problem) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   if (settings.given && (settings.near_null == in_memory || settings.coordinates == in_memory))
-    return vectors_of_caller(matrix, settings);
+    return {.space = vectors_of_caller(matrix, settings)};
   if (!settings.near_null.empty())
-    return collective_read_vectors(op, settings.near_null, std::max(1, settings.block_size));
+    return {.space =
+                collective_read_vectors(op, settings.near_null, std::max(1, settings.block_size))};
   if (!settings.coordinates.empty())
-    return collective_read_coordinates(op, settings.coordinates, settings.block_size);
+    return {.space = collective_read_coordinates(op, settings.coordinates, settings.block_size)};
   if (settings.block_size > 1) {
     check_block_size(matrix.partition.row_count(), settings.block_size);
-    return solver::amg::constants_of_nodes(settings.block_size, matrix.first_row(),
-                                           matrix.rows.row_count);
+    return {.space = solver::amg::constants_of_nodes(settings.block_size, matrix.first_row(),
+                                                     matrix.rows.row_count)};
   }
   if (problem.kind == spmv::ProblemKind::elasticity3d && settings.block_size == 0 &&
       settings.has_given_order())
-    return modes_of_elasticity(matrix, problem);
-  return {};
+    return {.space = modes_of_elasticity(matrix, problem)};
+  const bool is_direct = matrix.partition.row_count() <= settings.parsed_amg()->direct_rows;
+  return settings.block_size == 1 || is_direct ? NearNullChoice{} : collective_find_near_null(op);
 }
 
 }  // namespace weft::library

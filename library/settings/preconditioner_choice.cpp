@@ -106,11 +106,14 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (amg) {
     amg->mode = mode;
     amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-    auto near_null = constant.empty() ? collective_choose_near_null(*matrix, settings, problem)
-                                      : solver::amg::NearNullSpace{.vector_count = 1,
-                                                                   .values = std::move(constant)};
+    NearNullChoice near_null;
+    if (constant.empty())
+      near_null = collective_choose_near_null(*matrix, settings, problem);
+    else
+      near_null.space = {.vector_count = 1, .values = std::move(constant)};
     return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg,
-                                                                       std::move(near_null))};
+                                                                       std::move(near_null.space)),
+            .found = std::move(near_null.why)};
   }
   schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);

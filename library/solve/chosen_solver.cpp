@@ -195,13 +195,21 @@ void ChosenSolver::collective_take_way() {
     way_in_use_.forget_choice();
     blocks_.forget();
     try {
-      way_in_use_.collective_set_up(system_of_methods(), settings_of(way), limits_of(way));
+      collective_set_up_way();
       return;
     } catch (const InputError& error) {
       if (is_last_way()) throw;
       decisions_.emplace_back(error.what());
     }
   }
+}
+
+void ChosenSolver::collective_set_up_way() {
+  const Candidate& way = ways_[way_];
+  way_in_use_.collective_set_up(system_of_methods(), settings_of(way), limits_of(way));
+  const std::string& found = way_in_use_.found();
+  if (!found.empty() && std::ranges::find(decisions_, found) == decisions_.end())
+    decisions_.push_back(found);
 }
 
 /// To the next way, for that reason.
@@ -264,7 +272,7 @@ void ChosenSolver::collective_set_up_again(bool keeps_pattern,
     if (has_adapted)
       way_in_use_.collective_make_method(system_of_methods(), limits_of(way));
     else
-      way_in_use_.collective_set_up(system_of_methods(), settings_of(way), limits_of(way));
+      collective_set_up_way();
   } catch (const InputError& error) {
     method.reset();
     if (is_last_way()) throw;

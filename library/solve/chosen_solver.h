@@ -134,6 +134,7 @@ class ChosenSolver {
   SolveSettings settings_of(const solver::Candidate& way) const;
   IterationWatch::Limits limits_of(const solver::Candidate& way) const;
   void collective_take_way();
+  void collective_set_up_way();
   void collective_turn(std::string reason);
   void collective_set_up_again(bool keeps_pattern, std::unique_ptr<solver::KrylovMethod> method);
 

@@ -8,6 +8,7 @@
 #include "spmv/order/order_choice.h"
 #include "spmv/order/reordering.h"
 #include "spmv/order/row_move.h"
+#include "spmv/rows/node_pattern.h"
 
 namespace weft::library {
 namespace {
@@ -27,13 +28,13 @@ OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communica
   const perfmodel::Stopwatch watch;
   spmv::OrderChoice chosen{order_word == "rcm", ""};
   if (order_word == "auto") chosen = spmv::collective_choose_order(communicator, given);
-  const spmv::OrderingChoice choice{.has_cuthill_mckee = chosen.has_cuthill_mckee,
-                                    .has_graph_partition = partition == "metis",
-                                    .partition_by = partition == "nonzeros"
-                                                        ? spmv::PartitionBy::nonzeros
-                                                        : spmv::PartitionBy::rows};
+  spmv::OrderingChoice choice{.has_cuthill_mckee = chosen.has_cuthill_mckee,
+                              .has_graph_partition = partition == "metis",
+                              .partition_by = partition == "nonzeros" ? spmv::PartitionBy::nonzeros
+                                                                      : spmv::PartitionBy::rows};
   if (!choice.has_cuthill_mckee && !choice.has_graph_partition)
     return {std::move(given), std::nullopt, {}, false, std::move(chosen.why)};
+  choice.node_size = spmv::collective_find_node_size(communicator, given);
   auto order = spmv::collective_order_rows(communicator, given, choice);
   auto matrix = spmv::collective_reorder(communicator, team, given, order);
   const double seconds = communicator.max(watch.seconds());

@@ -30,7 +30,8 @@ struct OrderedMatrix {
 };
 
 /// Orders the rows as options ask for: `order`: given, rcm, or auto, which is rcm where it pays for
-/// itself (spmv::collective_choose_order); `partition`: rows, nonzeros or metis.
+/// itself (spmv::collective_choose_order); `partition`: rows, nonzeros or metis. Rows of a node, as
+/// the pattern shows them, stay together.
 /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError on every
 /// rank. Lifetime: `communicator` outlives the order.
 OrderedMatrix collective_order_matrix(const comm_thread::Communicator& communicator,

@@ -1,5 +1,7 @@
 #include "library/solve/way_in_use.h"
 
+#include <utility>
+
 #include "comm_thread/mpi/input_error.h"
 #include "library/settings/preconditioner_choice.h"
 #include "perfmodel/stopwatch.h"
@@ -18,6 +20,7 @@ void WayInUse::forget() {
   forget_method();
   preconditioner_.reset();
   schwarz_ = nullptr;
+  found_.clear();
 }
 
 void WayInUse::collective_set_up(const System& system, const SolveSettings& settings,
@@ -39,6 +42,7 @@ void WayInUse::collective_make_preconditioner(const System& system) {
                                                           hooks_.on_forecast, system.constant);
       preconditioner_ = std::move(made.object);
       schwarz_ = made.schwarz;
+      found_ = std::move(made.found);
     }
   } catch (const InputError& error) {
     if (context_.name.empty()) throw;

@@ -65,6 +65,8 @@ class WayInUse {
   solver::Preconditioner* preconditioner() const { return preconditioner_.get(); }  // null: none
   const solver::SchwarzPreconditioner* schwarz() const { return schwarz_; }  // null: another one
   double preconditioner_seconds() const { return preconditioner_seconds_; }
+  /// What the preconditioner has found in the matrix, a sentence; empty: nothing.
+  const std::string& found() const { return found_; }
 
  private:
   void collective_make_preconditioner(const System& system);
@@ -77,6 +79,7 @@ class WayInUse {
   std::unique_ptr<solver::Preconditioner> preconditioner_;
   const solver::SchwarzPreconditioner* schwarz_ = nullptr;
   double preconditioner_seconds_ = 0;
+  std::string found_;
   std::unique_ptr<solver::DeflatedPreconditioner> deflated_;  // where the null space is known
   solver::KrylovMethod::Options options_;
   MethodChoice choice_{nullptr, ""};
