@@ -144,8 +144,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsest_level.cpp
     solver/amg/cycle_vectors.cpp
     solver/amg/diagonal_scale.cpp
+    solver/amg/found_coordinates.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
+    solver/amg/rotation_energy.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/transfers.cpp
     solver/checkpoint/checkpoint_file.cpp

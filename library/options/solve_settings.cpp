@@ -124,8 +124,9 @@ OptionTable<SolveSettings> options_of_method() {
            "coordinates of the nodes, for elasticity with amg\n"
            "with --preconditioner amg, of elasticity: a Matrix Market array, a row of 2 or\n"
            "3 coordinates for each node, whose 2 or 3 displacements are consecutive rows of\n"
-           "the matrix; coarse levels keep the motions of a rigid body",
-           V::text(&SolveSettings::coordinates, "FILE")},
+           "the matrix; coarse levels keep the motions of a rigid body; estimated: from the\n"
+           "matrix, the default where its pattern shows such nodes, and coordinates are found",
+           V::text(&SolveSettings::coordinates, "FILE|estimated")},
           {"block-size", Group::rest,
            "with --preconditioner amg: as many consecutive rows are a node and stay\n"
            "together; alone, coarse levels keep a constant for each of them; default: 1, or\n"
@@ -244,7 +245,8 @@ void check_amg_options(const SolveSettings& options) {
       has_nested_option(text_behind_colon(options.preconditioner), "cycle"))
     refuse(option_name("cycle"), with, "one of them");
   check(!options.near_null.empty(), "near-null");
-  check(!options.coordinates.empty(), "coordinates");
+  check_amg(!options.coordinates.empty(), "coordinates");
+  check(!options.coordinates.empty() && options.coordinates != estimated, "coordinates");
   check(options.block_size > 0, "block-size");
   if (!options.near_null.empty() && !options.coordinates.empty())
     refuse(option_name("near-null"), "with " + option_name("coordinates"), "one of them");

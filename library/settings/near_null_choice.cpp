@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "solver/amg/coarsening/node_rows.h"
+#include "solver/amg/found_coordinates.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/problems/elasticity_generator.h"
 #include "spmv/rows/node_pattern.h"
@@ -96,11 +97,50 @@ NearNullSpace modes_of_elasticity(const spmv::DistributedMatrix& matrix,
   return solver::amg::rigid_body_modes(coordinates, 3, matrix.first_row());
 }
 
+/// The modes of a rigid body, whose coordinates are found in the matrix; no vectors where they are
+/// not.
+NearNullSpace collective_estimate_modes(const spmv::SparseOperator& op, int dimensions) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
+  const std::vector<double> of_nodes = solver::amg::collective_find_coordinates(op, nodes).places;
+  if (op.communicator().max(std::ssize(of_nodes)) == 0) return {};
+  return solver::amg::rigid_body_modes(
+      nodes.collective_spread<double>(op.communicator(), of_nodes,
+                                      static_cast<std::size_t>(dimensions)),
+      dimensions, matrix.first_row());
+}
+
+/// The same where they are asked for.
+NearNullSpace collective_estimate_asked_modes(const spmv::SparseOperator& op, int block_size) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const int size =
+      block_size > 0 ? block_size : spmv::collective_find_node_size(op.communicator(), matrix);
+  const std::string name = option_name("coordinates", estimated);
+  if (size != 2 && size != 3)
+    throw InputError(
+        fmt::format("{}: found {} rows a node; expected 2 or 3, by the pattern of the matrix or by "
+                    "{}",
+                    name, size, option_name("block-size")));
+  check_block_size(matrix.partition.row_count(), size);
+  NearNullSpace modes = collective_estimate_modes(op, size);
+  if (modes.is_constant())
+    throw InputError(name + ": found a matrix that is not of elasticity; expected " +
+                     option_name("block-size", std::to_string(size)));
+  return modes;
+}
+
 /// That of nodes which the pattern shows; the constant vector where it shows none.
 NearNullChoice collective_find_near_null(const spmv::SparseOperator& op) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const int size = spmv::collective_find_node_size(op.communicator(), matrix);
   if (size == 1) return {};
+  if (size <= 3)
+    if (NearNullSpace modes = collective_estimate_modes(op, size); !modes.is_constant())
+      return {.space = std::move(modes),
+              .why = fmt::format(
+                  "{}: {} consecutive rows each are the displacements of a node, whose place was "
+                  "estimated from the matrix; coarse levels keep the motions of a rigid body",
+                  option_name("coordinates", estimated), size)};
   return {.space = solver::amg::constants_of_nodes(size, matrix.first_row(), matrix.rows.row_count),
           .why = fmt::format("{}: {} consecutive rows each have entries in the same blocks of "
                              "columns, as those of a node; coarse levels keep a constant for each "
@@ -119,6 +159,8 @@ NearNullChoice collective_choose_near_null(const spmv::SparseOperator& op,
   if (!settings.near_null.empty())
     return {.space =
                 collective_read_vectors(op, settings.near_null, std::max(1, settings.block_size))};
+  if (settings.coordinates == estimated)
+    return {.space = collective_estimate_asked_modes(op, settings.block_size)};
   if (!settings.coordinates.empty())
     return {.space = collective_read_coordinates(op, settings.coordinates, settings.block_size)};
   if (settings.block_size > 1) {

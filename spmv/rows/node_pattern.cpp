@@ -89,7 +89,7 @@ std::vector<Row> rows_of(std::span<const Entry> sample) {
 
 /// A way to cut rows into nodes: the first begins at row `shift`, the rows before are another.
 struct Cut {
-  int size;
+  int size = 1;
   int shift = 0;
 
   GlobalIndex node(GlobalIndex row) const { return (row + size - shift) / size; }

@@ -127,6 +127,39 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
                 "--order rcm");
 }
 
+TEST_CASE("elasticity from a file without options finds its nodes, the same on any ranks") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("bar.petsc");
+  CHECK(run_weft(1, {"generate", "elasticity3d:12x6x6", file}).exit_code == 0);
+  const auto solve = [&](int ranks, const std::string& of, std::vector<std::string> more) {
+    more.insert(more.end(), {"--preconditioner", "amg:direct=60", "--rhs", "ones", "--solution",
+                             folder.path("x.mtx")});
+    return converged(ranks, of, more);
+  };
+  const auto solution = [&] { return weft::tests::fingerprint(read_file(folder.path("x.mtx"))); };
+  const json known = solve(1, "elasticity3d:12x6x6", {});
+  const json estimated = solve(1, file, {"--coordinates", "estimated", "--order", "given"});
+  const auto expected = solution();
+  CHECK(2 * estimated["iterations"].get<int>() <= 3 * known["iterations"].get<int>());
+  CHECK(!estimated.contains("decisions"));
+  for (const int ranks : {1, 2, 3}) {
+    CAPTURE(ranks);
+    const json found = solve(ranks, file, {"--threads", ranks == 1 ? "2" : "1"});
+    CHECK(solution() == expected);
+    CHECK(found["decisions"].back().get<std::string>().find("--coordinates estimated: 3") == 0);
+  }
+  const json constants = solve(2, file, {"--block-size", "3"});
+  CHECK(constants["iterations"].get<int>() > estimated["iterations"].get<int>());
+  CHECK(!solve(2, file, {"--block-size", "1"}).contains("decisions"));
+  check_refused(
+      2, {"solve", "poisson2d:30x30", "--preconditioner", "amg", "--coordinates", "estimated"},
+      "--coordinates estimated: found 1 rows a node");
+  check_refused(2,
+                {"solve", "poisson2d:30x30", "--preconditioner", "amg", "--coordinates",
+                 "estimated", "--block-size", "2"},
+                "--coordinates estimated: found a matrix that is not of elasticity");
+}
+
 TEST_CASE("cycles of amg are compared") {
   const auto result = run_weft(2, {"study", "amg", "poisson3d:20", "--cycles", "V,W",
                                    "--repetitions", "1", "--threads", "1", "--json", "-"});
