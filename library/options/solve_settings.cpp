@@ -117,12 +117,12 @@ OptionTable<SolveSettings> options_of_method() {
            "work, else V",
            cycle_value()},
           {"near-null", Group::rest,
-           "with --preconditioner amg: a Matrix Market array .mtx or .mtx.gz, whose columns\n"
-           "the coarse levels keep exactly; default: the constant vector",
+           "with --preconditioner amg: an array .mtx, .mtx.gz, .npy or .h5, whose columns the\n"
+           "coarse levels keep exactly; default: the constant vector",
            V::text(&SolveSettings::near_null, "FILE")},
           {"coordinates", Group::problem,
            "coordinates of the nodes, for elasticity with amg\n"
-           "with --preconditioner amg, of elasticity: a Matrix Market array, a row of 2 or\n"
+           "with --preconditioner amg, of elasticity: an array as of near-null, a row of 2 or\n"
            "3 coordinates for each node, whose 2 or 3 displacements are consecutive rows of\n"
            "the matrix; coarse levels keep the motions of a rigid body; estimated: from the\n"
            "matrix, the default where its pattern shows such nodes, and coordinates are found",

@@ -13,6 +13,9 @@
 #include "solver/amg/coarsening/node_rows.h"
 #include "solver/amg/found_coordinates.h"
 #include "spmv/files/matrix_market_vector.h"
+#include "spmv/files/remarks.h"
+#include "spmv/formats/matrix_file.h"
+#include "spmv/names/file_format.h"
 #include "spmv/problems/elasticity_generator.h"
 #include "spmv/rows/node_pattern.h"
 
@@ -30,11 +33,24 @@ void check_block_size(GlobalIndex row_count, int block_size) {
                                  option_name("block-size", std::to_string(block_size)), row_count));
 }
 
+/// True if a file is an array whose first line says its size.
+bool is_matrix_market(const std::string& path) {
+  return spmv::format_of(path) == spmv::FileFormat::matrix_market;
+}
+
 /// Vectors of a file: as many columns.
 NearNullSpace collective_read_vectors(const spmv::SparseOperator& op, const std::string& path,
                                       int block_size) {
   const spmv::RowPartition& rows = op.matrix().matrix().partition;
   check_block_size(rows.row_count(), block_size);
+  if (!is_matrix_market(path)) {
+    spmv::Remarks remarks;
+    spmv::FileColumns columns = spmv::collective_read_columns_file(
+        op.communicator(), rows, path, solver::amg::most_near_null_vectors, remarks);
+    return {.block_size = block_size,
+            .vector_count = static_cast<int>(columns.count),
+            .values = std::move(columns.own)};
+  }
   const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
   if (size.row_count != rows.row_count() || size.column_count < 1 ||
       size.column_count > solver::amg::most_near_null_vectors)
@@ -60,9 +76,46 @@ NearNullSpace vectors_of_caller(const spmv::DistributedMatrix& matrix,
       .block_size = block_size, .vector_count = given.near_null_count, .values = given.near_null};
 }
 
+/// The modes of a rigid body at places of nodes, [own nodes][dimensions].
+NearNullSpace collective_make_modes(const spmv::SparseOperator& op,
+                                    const solver::amg::NodeRows& nodes,
+                                    const std::vector<double>& of_nodes) {
+  const int dimensions = nodes.block_size();
+  return solver::amg::rigid_body_modes(
+      nodes.collective_spread<double>(op.communicator(), of_nodes,
+                                      static_cast<std::size_t>(dimensions)),
+      dimensions, op.matrix().matrix().first_row());
+}
+
+/// The same from a file that holds vectors as columns, in another format than Matrix Market's.
+NearNullSpace collective_read_coordinate_columns(const spmv::SparseOperator& op,
+                                                 const std::string& path, int block_size) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  const GlobalIndex row_count = matrix.partition.row_count();
+  std::string fault = fmt::format(
+      "{}: found another size for a matrix of {} rows; expected 2 or 3 columns, and as many "
+      "entries "
+      "as the matrix has rows",
+      option_name("coordinates", path), row_count);
+  for (const int dimensions : {3, 2}) {
+    if ((block_size > 0 && block_size != dimensions) || row_count % dimensions != 0) continue;
+    const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
+    try {
+      spmv::Remarks remarks;
+      const spmv::FileColumns columns = spmv::collective_read_columns_file(
+          op.communicator(), nodes.nodes(), path, dimensions, remarks);
+      if (columns.count == dimensions) return collective_make_modes(op, nodes, columns.own);
+    } catch (const InputError& error) {  // on every rank
+      fault = error.what();
+    }
+  }
+  throw InputError(fault);
+}
+
 /// The modes of a rigid body with a row of coordinates for each node.
 NearNullSpace collective_read_coordinates(const spmv::SparseOperator& op, const std::string& path,
                                           int block_size) {
+  if (!is_matrix_market(path)) return collective_read_coordinate_columns(op, path, block_size);
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const GlobalIndex row_count = matrix.partition.row_count();
   const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
@@ -78,12 +131,8 @@ NearNullSpace collective_read_coordinates(const spmv::SparseOperator& op, const 
                                  option_name("block-size", std::to_string(block_size)), dimensions,
                                  dimensions));
   const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
-  const std::vector<double> of_nodes =
-      spmv::collective_read_array(op.communicator(), nodes.nodes(), path);
-  return solver::amg::rigid_body_modes(
-      nodes.collective_spread<double>(op.communicator(), of_nodes,
-                                      static_cast<std::size_t>(dimensions)),
-      dimensions, matrix.first_row());
+  return collective_make_modes(op, nodes,
+                               spmv::collective_read_array(op.communicator(), nodes.nodes(), path));
 }
 
 NearNullSpace modes_of_elasticity(const spmv::DistributedMatrix& matrix,
@@ -104,10 +153,7 @@ NearNullSpace collective_estimate_modes(const spmv::SparseOperator& op, int dime
   const solver::amg::NodeRows nodes(matrix.partition, matrix.rank, dimensions);
   const std::vector<double> of_nodes = solver::amg::collective_find_coordinates(op, nodes).places;
   if (op.communicator().max(std::ssize(of_nodes)) == 0) return {};
-  return solver::amg::rigid_body_modes(
-      nodes.collective_spread<double>(op.communicator(), of_nodes,
-                                      static_cast<std::size_t>(dimensions)),
-      dimensions, matrix.first_row());
+  return collective_make_modes(op, nodes, of_nodes);
 }
 
 /// The same where they are asked for.
