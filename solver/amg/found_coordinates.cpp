@@ -64,9 +64,9 @@ class WholeSums {
     std::vector<std::array<std::int64_t, count>> sums(thread_count,
                                                       std::array<std::int64_t, count>{});
     const auto visit = [&](const TeamThread& thread, const auto& work) {
-      for (std::size_t p = 0; p < count; ++p)
-        op_.for_each_element(
-            thread.index, [&](std::size_t i) { work(p, pairs[p].first[i] * pairs[p].second[i]); });
+      op_.for_each_element(thread.index, [&](std::size_t i) {
+        for (std::size_t p = 0; p < count; ++p) work(p, pairs[p].first[i] * pairs[p].second[i]);
+      });
     };
     op_.team().run([&](const TeamThread& thread) {
       auto& own = largest[static_cast<std::size_t>(thread.index)];

@@ -13,6 +13,7 @@
 #include "spmv/grid/grid_partition.h"
 #include "spmv/grid/stencil.h"
 #include "spmv/matrix/storage_trial.h"
+#include "spmv/rows/node_pattern.h"
 
 namespace weft::tools {
 namespace {
@@ -99,7 +100,18 @@ solver::MethodNeeds needs_of_method(const SolveOptions& options, int ranks) {
 }
 
 /// What coarse levels of amg will represent.
-solver::amg::ForecastNodes nodes_of(const SolveOptions& options, const spmv::Problem& problem) {
+/// `op`: the matrix, where it is there already, else null. Collective.
+solver::amg::ForecastNodes collective_nodes_of(const SolveOptions& options,
+                                               const spmv::Problem& problem,
+                                               const spmv::SparseOperator* op) {
+  const bool is_given =
+      options.block_size > 0 || !options.near_null.empty() || !options.coordinates.empty();
+  if (op && !is_given)
+    if (const int size = spmv::collective_find_node_size(op->communicator(), op->matrix().matrix());
+        size > 1) {
+      const double found = size == 2 ? 3 : size == 3 ? 6 : size;
+      return {.exist = true, .vectors = found, .least_vectors = static_cast<double>(size)};
+    }
   const bool has_nodes = !options.coordinates.empty() || options.block_size > 1 ||
                          (!options.near_null.empty() && options.block_size != 1) ||
                          problem.kind == spmv::ProblemKind::elasticity3d;
@@ -187,7 +199,7 @@ MemoryForecast collective_forecast_solve(const Job& job, const SolveOptions& opt
   if (options.preconditioner_name() == "amg")
     forecast.parts.push_back(
         {"amg", solver::amg::forecast_bytes(options.settings().parsed_amg().value(),
-                                            nodes_of(options, problem), size)});
+                                            collective_nodes_of(options, problem, op), size)});
   return forecast;
 }
 
