@@ -29,6 +29,9 @@ constexpr int most_search_steps = 20;
 /// The search ends where a step lowers the quotient by less than this share of it: slender bodies
 /// need small ones.
 constexpr double least_gain = 0.1;
+/// It is given up where a step after so many lowers a large quotient by less than this share.
+constexpr int least_search_steps = 8;
+constexpr double hopeless_gain = 0.03;
 /// Quotients of coordinates are within these: 0 but for nodes next to those that are held. Other
 /// smooth vectors have 0.1 to 1.
 constexpr double most_quotient = 0.05;
@@ -241,7 +244,9 @@ class CoordinateSearch {
       const auto lowest = collective_combine(step);
       if (!lowest) return {{}, step};
       quotient = *lowest;
-      goes_on = !(quotient < most_quotient && before - quotient < least_gain * std::abs(quotient));
+      const double gain = (before - quotient) / std::abs(quotient);
+      goes_on = quotient < most_quotient ? gain >= least_gain
+                                         : step < least_search_steps || gain >= hopeless_gain;
       if (goes_on) collective_precondition(quotient);
     }
     if (quotient > most_quotient || quotient < least_quotient) return {{}, step};
