@@ -87,7 +87,7 @@ NearNullSpace collective_make_modes(const spmv::SparseOperator& op,
       dimensions, op.matrix().matrix().first_row());
 }
 
-/// The same from a file that holds vectors as columns, in another format than Matrix Market's.
+/// Reads coordinates from a file in another format than Matrix Market's, where they are columns.
 NearNullSpace collective_read_coordinate_columns(const spmv::SparseOperator& op,
                                                  const std::string& path, int block_size) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
@@ -156,7 +156,7 @@ NearNullSpace collective_estimate_modes(const spmv::SparseOperator& op, int dime
   return collective_make_modes(op, nodes, of_nodes);
 }
 
-/// The same where they are asked for.
+/// Estimates the modes of a rigid body because the settings ask for them; throws where it cannot.
 NearNullSpace collective_estimate_asked_modes(const spmv::SparseOperator& op, int block_size) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const int size =
@@ -175,7 +175,7 @@ NearNullSpace collective_estimate_asked_modes(const spmv::SparseOperator& op, in
   return modes;
 }
 
-/// That of nodes which the pattern shows; the constant vector where it shows none.
+/// Finds the vectors of nodes that the pattern shows; the constant vector where it shows none.
 NearNullChoice collective_find_near_null(const spmv::SparseOperator& op) {
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const int size = spmv::collective_find_node_size(op.communicator(), matrix);

@@ -31,7 +31,7 @@ constexpr double least_crossing = 0.1;
 /// What is left of the sum of entries of one component in a row, of the sum of magnitudes: 0 but
 /// for the rim in elasticity, 0.3 and more where components are something else.
 constexpr double most_imbalance = 0.25;
-/// Of the nodes that are looked at, those with more than one row that counts.
+/// At least this share of the nodes that are looked at has more than one row that counts.
 constexpr double least_share = 0.25;
 
 struct Entry {
@@ -52,7 +52,7 @@ GlobalIndex first_row_of(GlobalIndex place, GlobalIndex row_count) {
   return place * last / (place_count(row_count) - 1) * rows_of_place;
 }
 
-/// This rank's part of the rows that are looked at.
+/// The entries of this rank's rows among those that are looked at.
 std::vector<Entry> own_sample(const DistributedMatrix& matrix) {
   std::vector<Entry> sample;
   const GlobalIndex row_count = matrix.partition.row_count();
