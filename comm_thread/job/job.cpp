@@ -133,6 +133,11 @@ void Job::plan(JobOptions& options) {
   placement_.findings.insert(placement_.findings.begin(), given.findings.begin(),
                              given.findings.end());
   collective_agree_on_error(world_, first_refusal(placement_.findings));
+  add_findings(gives_up_pinning);
+}
+
+/// Findings that are not of the placement itself.
+void Job::add_findings(bool gives_up_pinning) {
   if (gives_up_pinning)
     placement_.findings.push_back(
         {FindingSeverity::note,

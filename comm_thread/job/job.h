@@ -85,6 +85,7 @@ class Job {
   Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, std::optional<Communicator> world,
       JobOptions options);
   void plan(JobOptions& options);
+  void add_findings(bool gives_up_pinning);
   /// Binds the calling thread to `pu`; where threads have to take turns, to the home of the rank,
   /// within which the scheduler moves them.
   std::optional<PlacementFinding> bind_as_planned(unsigned pu) const;

@@ -95,6 +95,8 @@ class CallerRows {
                         const std::function<void(const WriteValues& write)>& run);
   std::vector<Piece> collective_deal(const Rows& rows,
                                      std::map<int, std::vector<double>>& values_from);
+  static Piece received_piece(const std::vector<std::byte>& message,
+                              std::span<const double> values);
   std::map<int, std::vector<double>> collective_send_values(std::span<const double> values) const;
   void remember_places(const spmv::DistributedMatrix& matrix, const std::vector<Piece>& pieces);
   /// The values of the moved rows as given, in parts, which `received` and `values` hold.

@@ -46,6 +46,21 @@ void OperatorProducts::multiply_block(std::span<const double> x, std::span<doubl
   }
 }
 
+namespace {
+
+/// Copies `width` values of each row between arrays whose rows have so many.
+void copy_rows(const double* from, std::ptrdiff_t from_width, double* to, std::ptrdiff_t to_width,
+               std::ptrdiff_t width, std::ptrdiff_t row_count) {
+  if (from_width == width && to_width == width) {
+    std::copy_n(from, row_count * width, to);
+    return;
+  }
+  for (std::ptrdiff_t row = 0; row < row_count; ++row)
+    std::copy_n(from + row * from_width, width, to + row * to_width);
+}
+
+}  // namespace
+
 void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Columns& columns,
                                         std::span<const double> x, std::span<double> y) {
   const std::ptrdiff_t width = columns.width;
@@ -69,20 +84,14 @@ void OperatorProducts::multiply_columns(spmv::SparseOperator& matrix, const Colu
   spmv::OnBlockRows on_rows;
   if (!is_direct)
     on_rows = [&](const TeamThread&, const BlockRows& rows) {
-      for (std::ptrdiff_t row = rows.begin; row < rows.end; ++row)
-        std::copy_n(rows.y + (row - rows.begin) * width, width, to + row * stride);
+      copy_rows(rows.y, width, to + rows.begin * stride, stride, width, rows.end - rows.begin);
     };
   perfmodel::PhaseTimer timer;
   matrix.team().run([&](const TeamThread& thread) {
     double* const values = block.vectors->values();
     for (const spmv::Segment& segment : matrix.segments(thread.index)) {
       const auto begin = static_cast<std::ptrdiff_t>(segment.begin);
-      if (is_direct) {
-        std::copy_n(from + begin * width, segment.count * width, values + begin * width);
-      } else {
-        for (std::ptrdiff_t row = begin; row < begin + segment.count; ++row)
-          std::copy_n(from + row * stride, width, values + row * width);
-      }
+      copy_rows(from + begin * stride, stride, values + begin * width, width, width, segment.count);
     }
     double* const room = block.rooms[static_cast<std::size_t>(thread.index)].data();
     matrix.apply_block(thread, spmv::Mode::task, *block.vectors,

@@ -78,6 +78,9 @@ class Gmres : public KrylovMethod {
   void collective_sum(const comm_thread::TeamThread& thread, std::size_t count, const Work& work);
   template <class Work>
   void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
+  template <class Change>
+  void collective_project(const comm_thread::TeamThread& thread, std::size_t k, double bound,
+                          double square_bound, const Change& change);
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
   std::vector<double*> carried() override { return {x_.data()}; }
   double collective_restore(const comm_thread::TeamThread& thread, Solve& solve);

@@ -251,6 +251,31 @@ CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows, std::int64
   return source;
 }
 
+struct Diagonal {
+  std::int64_t number = 0;  // of its first entry among all
+  std::int64_t place = 0;  // of this entry in the data
+  std::int64_t column = 0;
+  std::int64_t offset = 0;
+};
+
+/// The diagonals that have entries, each of which has `length` places in the data. Returns how many
+/// entries they have.
+std::int64_t find_diagonals(std::span<const std::int64_t> offsets, std::int64_t rows,
+                            std::int64_t columns, std::int64_t length,
+                            std::vector<Diagonal>& diagonals) {
+  std::int64_t count = 0;
+  for (std::size_t d = 0; d < offsets.size(); ++d) {
+    const std::int64_t offset = offsets[d];
+    if (offset <= -rows || offset >= columns) continue;
+    const std::int64_t begin = std::max<std::int64_t>(0, offset);
+    const std::int64_t end = std::min({columns, rows + offset, length});
+    if (begin >= end) continue;
+    diagonals.push_back({count, static_cast<std::int64_t>(d) * length + begin, begin, offset});
+    count += end - begin;
+  }
+  return count;
+}
+
 /// Diagonals (dia): data[diagonal][column], of which those are entries that lie in the matrix.
 CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::int64_t columns) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
@@ -262,23 +287,8 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::in
     throw InputError(file->name() +
                      ": found diagonals in another shape; expected data[diagonal][column] and as "
                      "many offsets: save_npz(FILE, A.tocsr())");
-  struct Diagonal {
-    std::int64_t number = 0;  // of its first entry among all
-    std::int64_t place = 0;  // of this entry in the data
-    std::int64_t column = 0;
-    std::int64_t offset = 0;
-  };
-  auto diagonals = std::make_shared<std::vector<Diagonal>>();
-  std::int64_t count = 0;
-  for (std::size_t d = 0; d < offsets.size(); ++d) {
-    const std::int64_t offset = offsets[d];
-    if (offset <= -rows || offset >= columns) continue;
-    const std::int64_t begin = std::max<std::int64_t>(0, offset);
-    const std::int64_t end = std::min({columns, rows + offset, shape[1]});
-    if (begin >= end) continue;
-    diagonals->push_back({count, static_cast<std::int64_t>(d) * shape[1] + begin, begin, offset});
-    count += end - begin;
-  }
+  const auto diagonals = std::make_shared<std::vector<Diagonal>>();
+  const std::int64_t count = find_diagonals(offsets, rows, columns, shape[1], *diagonals);
   const auto diagonal_of = [diagonals](std::int64_t k) -> const Diagonal& {
     return *std::prev(std::ranges::upper_bound(*diagonals, k, {}, &Diagonal::number));
   };

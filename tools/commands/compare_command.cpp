@@ -70,6 +70,18 @@ Json costs_report(const MeasuredModeCosts& measured) {
           {"halo_bytes", measured.bytes}};
 }
 
+Json collective_mode_report(Job& job, SolveSystem& system, const ModeRace& race, std::size_t number,
+                            Mode mode, const MeasuredModeCosts& measured) {
+  const Statistics seconds = race.seconds(number);
+  return {{"seconds", seconds.median},
+          {"spread", seconds.spread},
+          {"predicted_seconds", spmv::predicted_seconds(mode, measured.costs)},
+          {"hidden_fraction", hidden_fraction(seconds.median, measured)},
+          {"gflops", 2e-9 * static_cast<double>(system.nonzero_count()) / seconds.median},
+          {"phases", collective_phases(job, race, number)},
+          {"timeline", collective_mode_timeline(job, system.op(), mode)}};
+}
+
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
                         bool& bits_are_equal) {
@@ -84,7 +96,6 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 
   const double matrix_bytes = system.collective_matrix_bytes(job);
-  const auto nonzeros = static_cast<double>(system.nonzero_count());
   const auto rows = static_cast<double>(system.op().global_row_count());
   Json result = {{"problem", problem.name()},
                  {"rows", system.op().global_row_count()},
@@ -101,17 +112,9 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                  {"costs", costs_report(measured)},
                  {"bits_equal", race.bits_are_equal()}};
   add_storage_times(system.storage_times(), result);
-  for (std::size_t m = 0; m < modes.size(); ++m) {
-    const Statistics seconds = race.seconds(m);
-    result["modes"][options.modes[m]] = {
-        {"seconds", seconds.median},
-        {"spread", seconds.spread},
-        {"predicted_seconds", spmv::predicted_seconds(modes[m], measured.costs)},
-        {"hidden_fraction", hidden_fraction(seconds.median, measured)},
-        {"gflops", 2e-9 * nonzeros / seconds.median},
-        {"phases", collective_phases(job, race, m)},
-        {"timeline", collective_mode_timeline(job, system.op(), modes[m])}};
-  }
+  for (std::size_t m = 0; m < modes.size(); ++m)
+    result["modes"][options.modes[m]] =
+        collective_mode_report(job, system, race, m, modes[m], measured);
   return result;
 }
 

@@ -176,6 +176,18 @@ void add_poll_interval(CLI::App& command, MachineOptions& options) {
       "SECONDS");
 }
 
+void SimulateSweepsOptions::complete(solver::SweepRunOptions& run) const {
+  run.machine = machine.parsed();
+  run.detector = comm_thread::detector_kind(detector);
+  run.transport = comm_thread::transport_choice(transport);
+}
+
+std::vector<solver::SimulatedVariant> SimulateSweepsOptions::parsed_variants() const {
+  std::vector<solver::SimulatedVariant> parsed;
+  for (const std::string& variant : variants) parsed.push_back(solver::simulated_variant(variant));
+  return parsed;
+}
+
 void add_transport(CLI::App& command, std::string& transport) {
   command
       .add_option(
@@ -187,6 +199,28 @@ void add_transport(CLI::App& command, std::string& transport) {
       })
       ->type_name("TRANSPORT")
       ->capture_default_str();
+}
+
+void add_sweep_options(CLI::App& command, SimulateSweepsOptions& options,
+                       solver::SweepRunOptions& run, const std::string& variants,
+                       const std::string& tolerance) {
+  add_choices(command, "--variants", options.variants, {"sync", "async", "racy"}, variants);
+  add_transport(command, options.transport);
+  add_choice(command, "--detector", options.detector,
+             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft " + command.get_name());
+  command.add_option("--tolerance", run.tolerance, tolerance)
+      ->check(is_number(library::any_above_zero))
+      ->capture_default_str();
+  command.add_option("--max-iterations", run.max_sweeps, "end after this many sweeps of a rank")
+      ->check(is_count(1, 1'000'000'000))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  add_count(command, "--in-flight", run.max_in_flight, 1, 512,
+            "largest number of messages in flight to a neighbour");
+  add_seeds(command, run.seed, options.seed_count);
+  add_machine_options(command, options.machine);
+  add_poll_interval(command, options.machine);
+  add_job_options(command, options);
 }
 
 void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count) {

@@ -35,18 +35,8 @@ Json collective_parts(const Job& job, const SchwarzRun& run) {
   return result;
 }
 
-}  // namespace
-
-Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options) {
-  return {{"name", system.name()},
-          {"rows", system.rows()},
-          {"nonzeros", system.nonzeros()},
-          {"right_hand_side", options.right_hand_side}};
-}
-
-Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
-                               const SchwarzOptions& options, const SchwarzRun& run) {
-  const solver::IterationReport& report = run.report;
+/// What was asked for and chosen.
+Json settings_report(const SchwarzOptions& options, const SchwarzRun& run) {
   Json result;
   result["variant"] = library::name(options.variant);
   result["subdomains"] = run.problem.tiles_per_side;
@@ -65,6 +55,22 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
     result["local_solver_trial"] = {{"cholmod_seconds", run.trial->cholmod_seconds},
                                     {"tensor_seconds", run.trial->tensor_seconds}};
   result["coarse"] = options.coarse;
+  return result;
+}
+
+}  // namespace
+
+Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options) {
+  return {{"name", system.name()},
+          {"rows", system.rows()},
+          {"nonzeros", system.nonzeros()},
+          {"right_hand_side", options.right_hand_side}};
+}
+
+Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
+                               const SchwarzOptions& options, const SchwarzRun& run) {
+  const solver::IterationReport& report = run.report;
+  Json result = settings_report(options, run);
   if (run.coarse_unknowns > 0) {
     result["coarse_unknowns"] = run.coarse_unknowns;
     result["corrections"] = collective_spread(job, static_cast<double>(run.corrections));
