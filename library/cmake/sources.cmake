@@ -82,6 +82,9 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/solver.cpp
     library/api/version.cpp
+    library/measure/communication_cost.cpp
+    library/measure/settled_storage.cpp
+    library/measure/unfused_cg.cpp
     library/options/iteration_settings.cpp
     library/options/matrix_settings.cpp
     library/options/nested_options.cpp
@@ -122,6 +125,7 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/mode_model.cpp
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
+    perfmodel/statistics.cpp
     perfmodel/thread_trace.cpp
     perfmodel/traffic_model.cpp
     solver/amg/amg_cycle.cpp
@@ -387,12 +391,7 @@ set(WEFT_LIBRARY_SOURCES
     tools/job/printed_remarks.cpp
     tools/job/program_job.cpp
     tools/job/progress_line.cpp
-    tools/job/statistics.cpp
     tools/job/system_options.cpp
-    tools/measure/communication_cost.cpp
-    tools/measure/median_run.cpp
-    tools/measure/settled_storage.cpp
-    tools/measure/unfused_cg.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/schwarz_report.cpp
@@ -422,6 +421,20 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
+    library/measure/bandwidth_probe.cpp
+    library/measure/calibrated_work.cpp
+    library/measure/mode_choice.cpp
+    library/measure/mode_costs.cpp
+    library/measure/mode_race.cpp
+    library/measure/progress_measurement.cpp
+    library/roofline/column_reload.cpp
+    library/roofline/grid_kernels.cpp
+    library/roofline/kernel_race.cpp
+    library/roofline/matrix_kernels.cpp
+    library/roofline/multigrid_kernels.cpp
+    library/roofline/problem_kernels.cpp
+    library/roofline/stream_bench.cpp
+    library/roofline/vector_kernels.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -453,29 +466,16 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/job_trace.cpp
     tools/job/stop_signals.cpp
     tools/job/timeline.cpp
-    tools/measure/bandwidth_probe.cpp
-    tools/measure/calibrated_work.cpp
-    tools/measure/mode_choice.cpp
-    tools/measure/mode_costs.cpp
-    tools/measure/mode_race.cpp
-    tools/measure/mode_timeline.cpp
-    tools/measure/progress_measurement.cpp
     tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
+    tools/reporting/mode_timeline.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
-    tools/roofline/column_reload.cpp
     tools/roofline/core_report.cpp
-    tools/roofline/grid_kernels.cpp
-    tools/roofline/kernel_race.cpp
     tools/roofline/likwid_bench.cpp
-    tools/roofline/matrix_kernels.cpp
-    tools/roofline/multigrid_kernels.cpp
     tools/roofline/roofline_report.cpp
-    tools/roofline/stream_bench.cpp
-    tools/roofline/vector_kernels.cpp
     tools/studies/study_command.cpp
     tools/system/job_checkpoints.cpp
     tools/system/solve_options.cpp

@@ -8,7 +8,7 @@
 
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "solver/levels/exchange_seconds.h"
+#include "comm_thread/probe/median_seconds.h"
 #include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
 
@@ -20,7 +20,7 @@ using spmv::GridBox;
 
 constexpr std::size_t few_bytes = 8;
 constexpr std::size_t many_bytes = std::size_t{64} * 1024;
-constexpr std::size_t sample_count = 9;
+constexpr int sample_count = 9;
 
 /// Seconds that a thread takes for a point in both passes of a cycle with two steps, and more for
 /// each other step: docs/notes/multigrid.md, "What bounds the passes".
@@ -86,7 +86,7 @@ Gathering collective_measure_exchanges(const comm_thread::Crew& crew,
     comm_thread::NeighbourExchange exchange(communicator, "multigrid trial", neighbours,
                                             communicator.new_tag());
     communicator.barrier();  // both ends of every pair exist
-    return collective_exchange_seconds(communicator, sample_count, [&] {
+    return comm_thread::collective_median_seconds(communicator, sample_count, [&] {
       if (!exchange.is_empty()) exchange.post(crew.comm_thread()).wait();
     });
   };

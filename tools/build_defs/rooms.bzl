@@ -65,6 +65,8 @@ ROOMS = {
     "library": {
         "library/include/weft": [],
         "library/options": [],
+        "library/measure": [],
+        "library/roofline": [],
         "library/settings": ["options"],
         "library/solve": ["include/weft", "options", "settings"],
         "library/state": ["include/weft"],
@@ -74,13 +76,12 @@ ROOMS = {
     "tools": {
         "tools/cluster": [],
         "tools/job": [],
-        "tools/measure": ["job"],
-        "tools/system": ["job", "measure"],
-        "tools/reporting": ["job", "measure", "system"],
-        "tools/roofline": ["job", "measure"],
-        "tools/bench": ["job", "measure"],
-        "tools/commands": ["job", "measure", "system", "reporting", "roofline"],
-        "tools/studies": ["job", "measure", "system", "reporting", "commands"],
+        "tools/system": ["job"],
+        "tools/reporting": ["job", "system"],
+        "tools/roofline": ["job"],
+        "tools/bench": ["job"],
+        "tools/commands": ["job", "system", "reporting", "roofline"],
+        "tools/studies": ["job", "system", "reporting", "commands"],
         "tools": ["job", "studies", "commands"],
     },
 }

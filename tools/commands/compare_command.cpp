@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/measure/mode_costs.h"
+#include "library/measure/mode_race.h"
+#include "library/measure/settled_storage.h"
 #include "library/options/matrix_settings.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "perfmodel/stopwatch.h"
@@ -20,10 +23,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/measure/mode_costs.h"
-#include "tools/measure/mode_race.h"
-#include "tools/measure/mode_timeline.h"
-#include "tools/measure/settled_storage.h"
+#include "tools/reporting/mode_timeline.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
@@ -44,13 +44,13 @@ struct CompareOptions : SystemOptions, library::MatrixSettings {
 };
 
 /// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
-Json hidden_fraction(double seconds, const MeasuredModeCosts& measured) {
+Json hidden_fraction(double seconds, const library::MeasuredModeCosts& measured) {
   const double communication = measured.halo_measured_seconds;
   if (communication <= 0) return nullptr;
   return std::clamp(1 - (seconds - measured.costs.product) / communication, 0.0, 1.0);
 }
 
-Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
+Json collective_phases(const Job& job, const library::ModeRace& race, std::size_t mode) {
   Json phases;
   for (const Phase phase : {Phase::pack, Phase::local_part, Phase::halo_wait, Phase::boundary_part})
     phases[perfmodel::name(phase)] =
@@ -58,7 +58,7 @@ Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
   return phases;
 }
 
-Json costs_report(const MeasuredModeCosts& measured) {
+Json costs_report(const library::MeasuredModeCosts& measured) {
   return {{"product_seconds", measured.costs.product},
           {"interior_seconds", measured.costs.interior},
           {"boundary_seconds", measured.costs.boundary},
@@ -70,9 +70,10 @@ Json costs_report(const MeasuredModeCosts& measured) {
           {"halo_bytes", measured.bytes}};
 }
 
-Json collective_mode_report(Job& job, SolveSystem& system, const ModeRace& race, std::size_t number,
-                            Mode mode, const MeasuredModeCosts& measured) {
-  const Statistics seconds = race.seconds(number);
+Json collective_mode_report(Job& job, SolveSystem& system, const library::ModeRace& race,
+                            std::size_t number, Mode mode,
+                            const library::MeasuredModeCosts& measured) {
+  const perfmodel::Statistics seconds = race.seconds(number);
   return {{"seconds", seconds.median},
           {"spread", seconds.spread},
           {"predicted_seconds", spmv::predicted_seconds(mode, measured.costs)},
@@ -89,9 +90,10 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                      options.is_matrix_free());
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  collective_settle_storage(job, system.op());
-  const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
-  ModeRace race(job, system.op(), modes, true);
+  library::collective_settle_storage(job, system.op());
+  const library::MeasuredModeCosts measured =
+      library::collective_measure_mode_costs(job, system.op());
+  library::ModeRace race(job, system.op(), modes, true);
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 

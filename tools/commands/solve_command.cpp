@@ -15,6 +15,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/include/weft/weft.hpp"
+#include "library/measure/mode_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
@@ -32,7 +33,6 @@
 #include "tools/job/progress_line.h"
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
-#include "tools/measure/mode_choice.h"
 #include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
@@ -296,12 +296,13 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
   SolveFacts facts;
   facts.problem = problem.name();
   if (options.mode == "auto") {
-    const ModeChoice choice = options.tries_modes ? collective_try_modes(job, system.op())
-                                                  : collective_choose_mode(job, system.op());
+    const library::ModeChoice choice = options.tries_modes
+                                           ? library::collective_try_modes(job, system.op())
+                                           : library::collective_choose_mode(job, system.op());
     options.mode = spmv::name(choice.mode);
     facts.mode_choice = choice.why;
   }
-  facts.communication = collective_measure_communication(job, system.op());
+  facts.communication = library::collective_measure_communication(job, system.op());
   JobCheckpoints job_checkpoints(job, options.checkpoints);
   const solver::Checkpoints* const checkpoints = job_checkpoints.get();
   // `auto` has chosen; what the process had before is known from the first forecast.

@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "library/measure/mode_race.h"
+#include "library/measure/settled_storage.h"
 #include "library/options/matrix_settings.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -17,11 +20,8 @@
 #include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/job/timeline.h"
-#include "tools/measure/mode_race.h"
-#include "tools/measure/settled_storage.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/linear_system.h"
 
@@ -45,7 +45,7 @@ void remove_repetitions(std::vector<std::string>& modes) {
     mode = std::find(modes.begin(), mode, *mode) == mode ? mode + 1 : modes.erase(mode);
 }
 
-Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline_gflops,
+Json mode_report(const perfmodel::Statistics& seconds, double nonzeros, double crs_roofline_gflops,
                  double stored_roofline_gflops) {
   const double gflops = 2 * nonzeros / seconds.median * 1e-9;
   return {{"seconds", seconds.median},
@@ -57,7 +57,7 @@ Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline
 
 Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
                             const SpmvOptions& options, const spmv::Problem& problem,
-                            const ModeRace& race) {
+                            const library::ModeRace& race) {
   const auto& matrix = op.matrix().matrix();
   const double rows = static_cast<double>(matrix.partition.row_count());
   const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
@@ -135,7 +135,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   Timeline timeline(job, options.trace_path);
   const Counters counters(job);
   MemoryForecast forecast = collective_forecast_matrix(job, problem, options);
-  forecast.parts.push_back({"bandwidth", ModeRace::bandwidth_bytes(job)});
+  forecast.parts.push_back({"bandwidth", library::ModeRace::bandwidth_bytes(job)});
   if (options.is_dry_run)
     return collective_show_forecast(job, report_file, "spmv", problem.name(), forecast);
   collective_check_memory(job, problem.name(), forecast);
@@ -146,8 +146,8 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  collective_settle_storage(job, op);
-  ModeRace race(job, op, modes, true);
+  library::collective_settle_storage(job, op);
+  library::ModeRace race(job, op, modes, true);
   timeline.collective_start();
   race.collective_run(options.repetitions);
   Json report = collective_spmv_report(job, op, options, problem, race);

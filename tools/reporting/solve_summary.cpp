@@ -43,13 +43,14 @@ Json collective_waiting_report(const Job& job, const SolveFacts& facts, const So
   return {{"halo",
            {{"seconds_alone", facts.communication.halo_seconds},
             {"share_of_time", share(halo)},
-            {"hidden_fraction", hidden_fraction(halo, iterations * facts.entry->products,
-                                                facts.communication.halo_seconds)}}},
+            {"hidden_fraction", library::hidden_fraction(halo, iterations * facts.entry->products,
+                                                         facts.communication.halo_seconds)}}},
           {"reduction",
            {{"seconds_alone", facts.communication.reduction_seconds},
             {"share_of_time", share(reduction)},
-            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.entry->reductions,
-                                                facts.communication.reduction_seconds)}}}};
+            {"hidden_fraction",
+             library::hidden_fraction(reduction, iterations * facts.entry->reductions,
+                                      facts.communication.reduction_seconds)}}}};
 }
 
 Json collective_phases_report(const Job& job, const SolveReport& solve) {

@@ -17,6 +17,7 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/row_scaling.h"
 #include "library/solve/system_context.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/polynomial.h"
 #include "solver/choice/matrix_traits.h"
@@ -28,7 +29,6 @@
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/studies/study.h"
@@ -100,7 +100,7 @@ class AmgEntrant {
 
   /// Collective; complete on rank 0.
   Json collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
-    const Statistics seconds = summarise(seconds_);
+    const perfmodel::Statistics seconds = perfmodel::summarise(seconds_);
     const auto iterations = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
     Json amg = levels_->collective_report(job, comm_thread, setup_seconds_);
     double alone = 0;

@@ -7,20 +7,20 @@
 
 #include <fmt/format.h>
 
+#include "library/measure/communication_cost.h"
+#include "library/measure/settled_storage.h"
+#include "library/measure/unfused_cg.h"
 #include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/symmetry_check.h"
+#include "perfmodel/statistics.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/measure/communication_cost.h"
-#include "tools/measure/settled_storage.h"
-#include "tools/measure/unfused_cg.h"
 #include "tools/studies/study.h"
 #include "tools/system/linear_system.h"
 #include "tools/system/solve_system.h"
@@ -66,10 +66,10 @@ class CgEntrant {
     residual_ = report.relative_residual;
   }
 
-  Json report(const CommunicationCost& cost) const {
-    const Statistics seconds = summarise(seconds_);
-    const double halo = summarise(halo_).median;
-    const double reduction = summarise(reduction_).median;
+  Json report(const library::CommunicationCost& cost) const {
+    const perfmodel::Statistics seconds = perfmodel::summarise(seconds_);
+    const double halo = perfmodel::median(halo_);
+    const double reduction = perfmodel::median(reduction_);
     return {{"method", method_.name},
             {"mode", mode_},
             {"seconds_per_iteration", seconds.median},
@@ -77,10 +77,11 @@ class CgEntrant {
             {"vector_bytes_per_row", solver_->vector_bytes()},
             {"relative_residual", residual_},
             {"halo_wait_seconds", halo},
-            {"halo_hidden_fraction", hidden_fraction(halo, method_.products, cost.halo_seconds)},
+            {"halo_hidden_fraction",
+             library::hidden_fraction(halo, method_.products, cost.halo_seconds)},
             {"reduction_wait_seconds", reduction},
             {"reduction_hidden_fraction",
-             hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
+             library::hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
   }
   bool has_run() const { return !seconds_.empty(); }
 
@@ -103,10 +104,11 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
     library::check_symmetry(settings, library::collective_find_given_traits(*matrix, nullptr),
                             problem.name());
   }
-  collective_settle_storage(job, system.op());
-  const CommunicationCost cost = collective_measure_communication(job, system.op());
+  library::collective_settle_storage(job, system.op());
+  const library::CommunicationCost cost =
+      library::collective_measure_communication(job, system.op());
   std::vector<double> textbook;
-  UnfusedCg unfused(job, system.op());
+  library::UnfusedCg unfused(job, system.op());
   Json runs = Json::array();
   for (const std::string& method : options.methods) {
     std::vector<std::unique_ptr<CgEntrant>> entrants;
@@ -127,7 +129,7 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
           {"operator", system.format_name()},
           {"halo_seconds_alone", cost.halo_seconds},
           {"reduction_seconds_alone", cost.reduction_seconds},
-          {"textbook_seconds_per_iteration", summarise(textbook).median},
+          {"textbook_seconds_per_iteration", perfmodel::median(textbook)},
           {"textbook_relative_residual", unfused.relative_residual()},
           {"runs", std::move(runs)}};
 }

@@ -15,6 +15,7 @@
 #include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/method_table.h"
@@ -24,7 +25,6 @@
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/studies/study.h"
@@ -133,7 +133,7 @@ class MultigridEntrant {
             {"setup_seconds", setup_seconds_},
             {"first_seconds", first_seconds_},
             {"seconds", usual.seconds},
-            {"spread", summarise(seconds).spread},
+            {"spread", perfmodel::summarise(seconds).spread},
             {"seconds_per_cycle", usual.seconds / cycles},
             {"residual_per_cycle", std::pow(last_.relative_residual, 1 / cycles)},
             {"digits_per_second", -std::log10(last_.relative_residual) / usual.seconds},

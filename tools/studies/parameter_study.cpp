@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -12,7 +13,6 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
-#include "tools/measure/median_run.h"
 #include "tools/reporting/jacobi_report.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/studies/study.h"
@@ -79,6 +79,16 @@ void check(const CLI::App& command, const JacobiStudyOptions& options) {
     if (value < 1 || value > most)
       throw InputError(
           fmt::format("--values: found {}; expected numbers from 1 to {}", value, most));
+}
+
+/// Calls `run` so often and returns the report whose `seconds` are the median: the same run on
+/// every rank.
+template <class Run>
+Json median_run(int repetitions, const Run& run) {
+  std::vector<Json> runs;
+  for (int repetition = 0; repetition < repetitions; ++repetition) runs.push_back(run());
+  std::ranges::sort(runs, [](const Json& a, const Json& b) { return a["seconds"] < b["seconds"]; });
+  return runs[runs.size() / 2];
 }
 
 /// The median of the runs with each value: report(value, progress).
