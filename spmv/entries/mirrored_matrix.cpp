@@ -26,6 +26,27 @@ struct ReceivedImage {
   MirrorImage image;
 };
 
+/// The mirror images of other ranks' entries that are in rows of this one. `given`: gets the number
+/// of its own entries, without zeros beside the diagonal.
+template <class IsOwn>
+std::vector<ReceivedImage> collective_exchange_images(const comm_thread::Communicator& communicator,
+                                                      const DistributedMatrix& half,
+                                                      const IsOwn& is_own, std::int64_t& given) {
+  std::vector<GlobalIndex> rows_elsewhere;
+  std::vector<MirrorImage> images;
+  half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
+    if (value != 0 || row == column) ++given;
+    if (is_own(column)) return;
+    rows_elsewhere.push_back(column);
+    images.push_back({row, value});
+  });
+  std::vector<ReceivedImage> received;
+  collective_deliver<MirrorImage>(
+      communicator, half.partition, rows_elsewhere, images,
+      [&](GlobalIndex row, const MirrorImage& image) { received.push_back({row, image}); });
+  return received;
+}
+
 [[noreturn]] void fail_of(const MirrorMerge& merge) {
   throw comm_thread::InputError(fmt::format(
       "found {} for row {}, column {}, but {} for row {}, column {}, counted from 1; expected "
@@ -50,19 +71,9 @@ DistributedMatrix collective_mirror(const comm_thread::Communicator& communicato
     return row >= half.first_row() && row < half.partition.end(half.rank);
   };
 
-  std::vector<GlobalIndex> rows_elsewhere;
-  std::vector<MirrorImage> images;
   std::int64_t given = 0;
-  half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
-    if (value != 0 || row == column) ++given;
-    if (is_own(column)) return;
-    rows_elsewhere.push_back(column);
-    images.push_back({row, value});
-  });
-  std::vector<ReceivedImage> received;
-  collective_deliver<MirrorImage>(
-      communicator, half.partition, rows_elsewhere, images,
-      [&](GlobalIndex row, const MirrorImage& image) { received.push_back({row, image}); });
+  const std::vector<ReceivedImage> received =
+      collective_exchange_images(communicator, half, is_own, given);
 
   MatrixAssembly assembly(half.partition, half.rank);
   half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double /*value*/) {

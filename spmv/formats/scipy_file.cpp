@@ -206,20 +206,25 @@ std::vector<std::int64_t> read_all(const ZipDirectory& archive, const std::strin
   return numbers;
 }
 
+void check_blocks(const ShapedArray& data, std::int64_t rows, std::int64_t columns) {
+  const std::vector<std::int64_t>& shape = data.shape;
+  const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
+                        columns % shape[2] == 0 && !data.is_by_columns;
+  if (!is_whole)
+    throw InputError(data.numbers.source->name() +
+                     ": found blocks in another shape; expected (blocks, rows, "
+                     "columns) whose sizes divide the " +
+                     std::to_string(rows) + " rows and " + std::to_string(columns) +
+                     " columns: save_npz(FILE, A.tocsr())");
+}
+
 /// Blocks (bsr): data[block][row of the block][column of the block]. Every rank holds where the
 /// rows of blocks begin, and which columns the blocks have.
 CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows, std::int64_t column_count) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
   const auto& file = data.numbers.source;
   const std::vector<std::int64_t>& shape = data.shape;
-  const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
-                        column_count % shape[2] == 0 && !data.is_by_columns;
-  if (!is_whole)
-    throw InputError(file->name() +
-                     ": found blocks in another shape; expected (blocks, rows, "
-                     "columns) whose sizes divide the " +
-                     std::to_string(rows) + " rows and " + std::to_string(column_count) +
-                     " columns: save_npz(FILE, A.tocsr())");
+  check_blocks(data, rows, column_count);
   const std::int64_t block_rows = shape[1];
   const std::int64_t block_columns = shape[2];
   const auto begins = std::make_shared<const std::vector<std::int64_t>>(
@@ -305,9 +310,8 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::in
     return diagonal.column + k - diagonal.number - diagonal.offset;
   });
   const std::int64_t bytes = data.numbers.type.bytes;
-  const std::int64_t begin = data.numbers.offset;
   source.values = {gathered_bytes(file, count * bytes,
-                                  [=](std::int64_t place) {
+                                  [=, begin = data.numbers.offset](std::int64_t place) {
                                     const Diagonal& diagonal = diagonal_of(place / bytes);
                                     return begin + diagonal.place * bytes + place -
                                            diagonal.number * bytes;
