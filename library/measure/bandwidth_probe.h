@@ -15,7 +15,7 @@ class BandwidthProbe {
  public:
   explicit BandwidthProbe(const comm_thread::Job& job);
 
-  /// Of the array of a rank.
+  /// Size of the array of a rank.
   static double bytes(const comm_thread::Job& job);
 
   /// One pass over the array by all threads of all ranks: bytes per second. Collective.

@@ -27,7 +27,7 @@ constexpr double model_error = 0.15;
 constexpr double race_seconds = 0.5;
 constexpr double least_turns = 3;
 constexpr double most_turns = 100;
-/// Of a trial: its turns, and the rows of a rank from which a product takes longer than a message.
+/// The turns of a trial, and the rows of a rank from which a product takes longer than a message.
 constexpr int trial_turns = 3;
 constexpr std::int64_t least_rows_for_trial = 5000;
 
@@ -43,8 +43,8 @@ std::vector<Prediction> predict(const perfmodel::ModeCosts& costs) {
   return predictions;
 }
 
-/// Those that may be the quickest. Predictions are measured on every rank alike but for rounding of
-/// averages: rank 0 decides. Collective.
+/// The modes that may be the quickest. Predictions are measured on every rank alike but for
+/// rounding of averages: rank 0 decides. Collective.
 std::vector<Mode> collective_candidates(const comm_thread::Job& job,
                                         std::span<const Prediction> predictions) {
   const auto best = std::ranges::min_element(predictions, {}, &Prediction::seconds);

@@ -36,7 +36,7 @@ class ModeRace {
   perfmodel::Statistics seconds(std::size_t mode) const {
     return perfmodel::summarise(seconds_[mode]);
   }
-  /// Of this rank's primary thread, in one product on average.
+  /// Time of this rank's primary thread in one product, on average.
   double phase_seconds(std::size_t mode, perfmodel::Phase phase) const;
   /// With `measures_bandwidth`.
   perfmodel::Statistics bandwidth() const { return perfmodel::summarise(bandwidth_); }

@@ -54,7 +54,7 @@ KernelRace::KernelRace(const comm_thread::Job& job, StreamBench& bench, double l
   flops_per_second_ = median(rates);
 }
 
-/// Of all cores' second-level caches together.
+/// Roofs of all cores' second-level caches together.
 KernelRace::CacheRoofs KernelRace::collective_cache_roofs(double l2_bytes) {
   std::array<double, roof_streams.size()> rates{};
   for (std::size_t stream = 0; stream < rates.size(); ++stream)

@@ -223,7 +223,7 @@ RooflineKernel MatrixKernels::pack_kernel() {
   return kernel;
 }
 
-/// Of this rank and one product of the interior rows.
+/// Bytes of x that one product of this rank's interior rows loads again.
 double MatrixKernels::simulated_reload_bytes() {
   std::vector<double> bytes(interior_.runs.size());
   job_.team().run([&](const TeamThread& thread) {

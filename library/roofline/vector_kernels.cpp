@@ -64,7 +64,7 @@ void VectorKernels::add(std::string name, std::string what, const Row& row, cons
   kernels_.push_back(std::move(kernel));
 }
 
-/// As RooflineKernel::run_in_cache.
+/// Does what RooflineKernel::run_in_cache says.
 double VectorKernels::run_in_cache(const TeamThread& thread, const MakePass& pass,
                                    int read_count) const {
   const double rows_in_cache = cache_bytes_ / 2 / (8.0 * read_count);

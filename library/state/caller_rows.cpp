@@ -311,7 +311,7 @@ void CallerRows::collective_write(std::span<const double> values,
       for (auto k = static_cast<std::size_t>(entry_begin_[row]);
            k < static_cast<std::size_t>(entry_begin_[row + 1]); ++k)
         entries.emplace_back(places_[k], all[k]);
-      // As MatrixAssembly does: duplicates in ascending order of value.
+      // Duplicates are added in ascending order of value, as MatrixAssembly does.
       if (std::ssize(entries) != offsets[row + 1] - offsets[row]) std::ranges::sort(entries);
       double* const values_of_row = stored.data() + offsets[row];
       std::fill_n(values_of_row, offsets[row + 1] - offsets[row], 0.0);

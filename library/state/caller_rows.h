@@ -117,7 +117,7 @@ class CallerRows {
   bool is_in_place_ = false;  // likewise: entries are where the caller has them
   const double* borrowed_ = nullptr;
   std::map<int, Parcel> parcels_;  // by receiver; this rank too
-  // Of the moved rows; both empty where entries are in the order given.
+  // Places of the moved rows' entries; both empty where entries are in the order given.
   std::vector<std::int64_t> entry_begin_;  // [row count + 1]
   std::vector<std::uint32_t> places_;  // of each entry in its row
 };

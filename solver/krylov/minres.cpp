@@ -19,7 +19,7 @@ using spmv::BinnedSum;
 /// Less than this of the tridiagonal matrix is rounding.
 constexpr double least_turned = 64 * std::numeric_limits<double>::epsilon();
 
-/// Where A·r is smaller than this, x is kept. At its least before orthogonality is lost it is about
+/// x is kept where A·r is smaller than this. At its least before orthogonality is lost it is about
 /// 1e-8 of ‖A‖·‖r‖.
 constexpr double least_turned_to_keep = 1e-6;
 /// x is kept again where A·r is smaller by this.

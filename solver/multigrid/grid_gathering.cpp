@@ -117,7 +117,7 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
     const double threads =
         std::clamp(points / least_points_of_a_thread, 1.0, static_cast<double>(thread_count));
     seconds += points * (seconds_per_point + seconds_per_point_and_step * steps) / threads;
-    // Of a grid that moves all points travel, in as many messages as boxes were one.
+    // All points of a grid that moves travel, in as many messages as boxes become one.
     const double merged = is_moved ? box.points() : 0;
     int senders = 1;
     for (std::size_t d = 0; d < 3; ++d) senders *= finer.box_count(d) / cuts.box_count(d);

@@ -43,7 +43,8 @@ struct CompareOptions : SystemOptions, library::MatrixSettings {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
 };
 
-/// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
+/// What a mode hides: 1 - (t_mode - t_compute) / t_communication; null where nothing is
+/// communicated.
 Json hidden_fraction(double seconds, const library::MeasuredModeCosts& measured) {
   const double communication = measured.halo_measured_seconds;
   if (communication <= 0) return nullptr;

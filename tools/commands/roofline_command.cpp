@@ -40,7 +40,7 @@ struct RooflineOptions : SystemOptions, library::MatrixSettings {
   bool skips_likwid = false;
 };
 
-/// Those whose names begin with one of the words; all where there are no words.
+/// Leaves the kernels whose names begin with one of the words; all where there are no words.
 /// Throws comm_thread::InputError where a word begins no name.
 void select(std::vector<library::RooflineKernel>& kernels, const std::vector<std::string>& words) {
   std::vector<std::string> names;

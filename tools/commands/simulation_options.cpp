@@ -57,7 +57,7 @@ void replace(double& value, double by) {
   if (by >= 0) value = by;
 }
 
-/// Of this machine, as weft progress has measured its link.
+/// Takes the link of this machine, as weft progress has measured it.
 void take_progress(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "progress");
   machine.name = "measured";
@@ -71,7 +71,8 @@ void take_progress(solver::Machine& machine, const std::string& path) {
   machine.gap_per_byte = 1 / bandwidth;
 }
 
-/// Of this machine: the bandwidth of a node, shared by the ranks; 24 bytes a point.
+/// Takes the rate of points of this machine from the bandwidth of a node, shared by the ranks; 24
+/// bytes a point.
 void take_roofline(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "roofline");
   constexpr double bytes_per_point = 24;

@@ -199,7 +199,7 @@ void add_options(CLI::App& command, CgStudyOptions& options) {
 
 }  // namespace
 
-/// Beside a textbook's unfused loops.
+/// The study beside a textbook's unfused loops.
 /// Source: Hoefler et al. 2007, sections 5 and 6 (blocking against non-blocking halos).
 void add_cg_study(const StudyProgram& program) {
   program.add<CgStudyOptions>("cg", "compare the variants of conjugate gradients in every mode");

@@ -138,8 +138,8 @@ void add_parameter_studies(const StudyProgram& program);
 void add_amg_study(const StudyProgram& program);
 void add_cg_study(const StudyProgram& program);
 void add_multigrid_study(const StudyProgram& program);
-/// Those of simulated machines, beside published values: Jacobi sweeps, conjugate gradients and
-/// optimized Schwarz.
+/// Adds the studies of simulated machines, beside published values: Jacobi sweeps, conjugate
+/// gradients and optimized Schwarz.
 void add_scale_study(const StudyProgram& program);
 void add_cg_scale_study(const StudyProgram& program);
 void add_schwarz_scale_study(const StudyProgram& program);
