@@ -93,22 +93,21 @@ set(WEFT_LIBRARY_SOURCES
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
     library/settings/right_hand_side_choice.cpp
+    library/solve/attempt.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
     library/solve/hopeless_system.cpp
-    library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
     library/solve/ordered_matrix.cpp
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
+    library/solve/solvable_system.cpp
     library/solve/solve_description.cpp
+    library/solve/solve_limits.cpp
     library/solve/sweep_run.cpp
-    library/solve/symmetry_check.cpp
-    library/solve/system_in_range.cpp
-    library/solve/time_limit.cpp
     library/solve/value_range.cpp
-    library/solve/way_in_use.cpp
+    library/solve/vectors_in_range.cpp
     library/state/block_columns.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp

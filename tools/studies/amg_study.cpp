@@ -16,7 +16,7 @@
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/row_scaling.h"
-#include "library/solve/system_context.h"
+#include "library/solve/solve_context.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/polynomial.h"
 #include "solver/choice/matrix_traits.h"

@@ -9,7 +9,8 @@
 
 #include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/solve/symmetry_check.h"
+#include "library/solve/solvable_system.h"
+#include "solver/choice/matrix_traits.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
@@ -100,8 +101,7 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
     library::SolveSettings settings;
     settings.method = options.methods.front();
     settings.force = options.force;
-    library::check_symmetry(settings, library::collective_find_given_traits(*matrix, nullptr),
-                            problem.name());
+    library::check_symmetry(settings, solver::collective_find_traits(*matrix), problem.name());
   }
   collective_settle_storage(job, system.op());
   const CommunicationCost cost = collective_measure_communication(job, system.op());

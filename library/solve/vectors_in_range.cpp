@@ -1,31 +1,17 @@
-#include "library/solve/system_in_range.h"
+#include "library/solve/vectors_in_range.h"
 
 #include <cmath>
-#include <cstdint>
 
 #include "library/solve/value_range.h"
 #include "solver/report/stop_rule.h"
+#include "spmv/modes/linear_operator.h"
 
 namespace weft::library {
 
 using solver::SolveReport;
 using solver::SolveStatus;
 
-void SystemInRange::collective_look(bool may_copy) {
-  copy_.reset();
-  exponent_ = 0;
-  is_finite_ = true;
-  auto* const given = dynamic_cast<spmv::SparseOperator*>(&given_);
-  if (!given || !may_copy) return;
-  const ValueRange range = collective_range_of(*given);
-  is_finite_ = std::isfinite(range.largest);
-  exponent_ = range.exponent;
-  if (exponent_ == 0) return;
-  if (!space_) space_.emplace(given->communicator().collective_duplicate());
-  copy_.emplace(collective_scaled(*given, exponent_, *space_));
-}
-
-VectorsInRange::VectorsInRange(const SystemInRange& system, std::span<const double> b,
+VectorsInRange::VectorsInRange(const SolvableSystem& system, std::span<const double> b,
                                const solver::Guess& guess, const solver::StopCriterion& stop)
     : system_(system), stop_(stop) {
   const ValueRange range = collective_range_of(system.op(), b);

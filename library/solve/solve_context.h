@@ -3,11 +3,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "library/options/solve_settings.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/precondition/preconditioner.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/index.h"
 
 namespace weft::library {
+
+/// What a solver is told about a linear system besides its operator.
+struct SystemContext {
+  std::string name{};  // begins messages; empty: none
+  spmv::Problem problem{};  // the operator's, for its grid; a file where nothing is known
+  /// This rank's part of a vector from a file, in the layout of the operator; null: there are no
+  /// files. Collective. Throws comm_thread::InputError.
+  std::function<std::vector<double>(const std::string& path)> collective_read{};
+  /// The number of a row as it was given, from its number in the operator; null: both are the same.
+  /// Collective.
+  std::function<spmv::GlobalIndex(spmv::GlobalIndex row)> collective_given_row{};
+  /// Makes the preconditioner of a caller, in the place of that of the settings. Collective.
+  std::function<std::unique_ptr<solver::Preconditioner>()> collective_make_preconditioner{};
+};
 
 /// Called at stages of a solve, by the main thread where nothing else is said. Each may be null.
 struct SolveHooks {
