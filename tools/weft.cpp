@@ -23,6 +23,7 @@
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
+#include "tools/commands/eigen_command.h"
 #include "tools/commands/file_conflict.h"
 #include "tools/commands/generate_command.h"
 #include "tools/commands/help_text.h"
@@ -139,6 +140,7 @@ void expect_own_launcher(bool allows_singletons) {
 void add_commands(CLI::App& program, const MpiSession& session, int& exit_code) {
   const int rank_count = Communicator::collective_world().size();
   weft::tools::add_solve_command(program, session, rank_count, exit_code);
+  weft::tools::add_eigen_command(program, session, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);

@@ -430,9 +430,14 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
+    solver/eigen/block_basis.cpp
+    solver/eigen/chebyshev_filter.cpp
+    solver/eigen/filtered_lanczos.cpp
+    solver/eigen/small_matrix.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
+    tools/commands/eigen_command.cpp
     tools/commands/file_conflict.cpp
     tools/commands/generate_command.cpp
     tools/commands/help_text.cpp

@@ -34,6 +34,7 @@ ROOMS = {
     "solver": {
         "solver/report": [],
         "solver/direct": [],
+        "solver/eigen": ["report"],
         "solver/choice": [],
         "solver/checkpoint": [],
         "solver/precondition": ["direct"],
