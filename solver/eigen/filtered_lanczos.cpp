@@ -282,8 +282,36 @@ bool FilteredLanczos::collective_widen(const Ritz& ritz) {
   return true;
 }
 
-EigenReport FilteredLanczos::collective_solve() {
+/// Panels that survive a restart: half of the space, and the wanted ones with one more.
+int FilteredLanczos::kept_panels(const SymmetricEigen& found) const {
+  const int panels = found.vectors.rows() / width();
+  return std::min(panels, std::max(wanted_panels() + 1, (panels + 1) / 2));
+}
+
+/// λ of one of the greatest values that are found, `number` from 0.
+double FilteredLanczos::value_at(const SymmetricEigen& found, int number) const {
+  const double value = found.values[found.values.size() - 1 - static_cast<std::size_t>(number)];
+  if (filter_count_ > 0) return value_of_filter(value);
+  return is_smallest() ? -value : value;
+}
+
+/// Takes a filter that fits what is found, if it is much better than that in use or reaches
+/// farther, and begins a search space with the sum of the vectors that are kept. `first`, `last`: λ
+/// of the first and the last of these.
+void FilteredLanczos::collective_follow(const Ritz& ritz, double first, double last, int kept) {
   constexpr int most_filters = 4;
+  const bool is_wider = filter_count_ > 0 && collective_widen(ritz);
+  const bool is_better = std::abs(last - first) < 0.4 * std::abs(damped_from_ - first);
+  if (filter_count_ > 0 && !is_wider && (!is_better || filter_count_ >= most_filters)) return;
+  ++filter_count_;
+  damped_from_ = last;
+  choose_filter(first, last);
+  SmallMatrix combination(kept * width(), width());
+  for (int i = 0; i < combination.rows(); ++i) combination(i, i % width()) = 1;
+  collective_start_from(kept, combination);
+}
+
+EigenReport FilteredLanczos::collective_solve() {
   const perfmodel::Stopwatch watch;
   EigenReport report{.status = SolveStatus::not_converged,
                      .explanation = "",
@@ -293,42 +321,22 @@ EigenReport FilteredLanczos::collective_solve() {
   collective_start_randomly();
   collective_look_at_spectrum();
   SymmetricEigen found = best_of_spectrum();
-  int filters = 0;
-  double damped_from = 0;  // the end of the damped interval on the wanted side
   Ritz ritz;
-  for (;;) {
-    const int count = found.vectors.rows();
-    const int kept_panels =
-        std::min(count / width(), std::max(wanted_panels() + 1, (count / width() + 1) / 2));
-    const auto value_at = [&](int number) {
-      const double value = found.values[static_cast<std::size_t>(count - 1 - number)];
-      if (filters > 0) return value_of_filter(value);
-      return is_smallest() ? -value : value;
-    };
-    const double first = value_at(0);
-    const double last = value_at(kept_panels * width() - 1);
-    restart(found, kept_panels);
+  for (;; ++report.restarts) {
+    const int kept = kept_panels(found);
+    const double first = value_at(found, 0);
+    const double last = value_at(found, kept * width() - 1);
+    restart(found, kept);
     ritz = collective_ritz(wanted_panels());
     if (is_done(ritz)) report.status = SolveStatus::converged;
     if (is_done(ritz) || is_complete_space_ || report.restarts >= options_.max_restarts) break;
-    ++report.restarts;
-    const bool is_wider = filters > 0 && collective_widen(ritz);
-    const bool is_nearer = std::abs(last - first) < 0.4 * std::abs(damped_from - first);
-    if (filters == 0 || is_wider || (is_nearer && filters < most_filters)) {
-      ++filters;
-      damped_from = last;
-      choose_filter(first, last);
-      SmallMatrix combination(kept_panels * width(), width());
-      for (int i = 0; i < combination.rows(); ++i) combination(i, i % width()) = 1;
-      collective_start_from(kept_panels, combination);
-    }
+    collective_follow(ritz, first, last, kept);
     collective_expand(most_panels_);
     found = projected(std::min(processed_, most_panels_));
   }
   basis_.rotate(wanted_panels(), ritz.vectors);
-  for (int i = 0; i < options_.count; ++i)
-    report.pairs.push_back({.value = ritz.values[static_cast<std::size_t>(i)],
-                            .residual = ritz.residuals[static_cast<std::size_t>(i)]});
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options_.count); ++i)
+    report.pairs.push_back({.value = ritz.values[i], .residual = ritz.residuals[i]});
   report.norm = norm_;
   report.products = filter_.product_count();
   report.degree = polynomial_.degree;

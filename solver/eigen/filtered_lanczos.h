@@ -74,6 +74,9 @@ class FilteredLanczos {
   double value_of_filter(double filtered) const;
   void choose_filter(double first, double last);
   bool is_done(const Ritz& ritz) const;
+  int kept_panels(const SymmetricEigen& found) const;
+  double value_at(const SymmetricEigen& found, int number) const;
+  void collective_follow(const Ritz& ritz, double first, double last, int kept);
 
   spmv::SparseOperator& op_;
   EigenOptions options_;
@@ -90,6 +93,8 @@ class FilteredLanczos {
   double least_ = 0;  // ends of the spectrum, a little outside
   double greatest_ = 0;
   double norm_ = 0;
+  int filter_count_ = 0;
+  double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
 };
 
 }  // namespace weft::solver

@@ -21,6 +21,7 @@
 #include "spmv/modes/mode.h"
 #include "spmv/order/row_order.h"
 #include "spmv/problems/problem.h"
+#include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/partition.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -61,6 +62,24 @@ Json pairs_report(const solver::EigenReport& found) {
   for (const solver::EigenPair& pair : found.pairs)
     pairs.push_back({{"value", pair.value}, {"residual", pair.residual}});
   return pairs;
+}
+
+/// All but the times. Collective.
+Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matrix,
+                             const EigenCommand& options, const spmv::Problem& problem,
+                             const solver::EigenReport& found) {
+  Json report = collective_start_report(job, "eigen");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  report["method"] = "lanczos";
+  report["mode"] = options.mode;
+  report["status"] = name(found.status);
+  report["eigenvalues"] = {{"which", options.which},     {"pairs", pairs_report(found)},
+                           {"norm", found.norm},         {"products", found.products},
+                           {"restarts", found.restarts}, {"degree", found.degree},
+                           {"width", found.width},       {"subspace", found.subspace}};
+  return report;
 }
 
 void print_summary(const Json& report, const solver::EigenReport& found) {
@@ -130,25 +149,25 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
     collective_write_vectors(job, lanczos, options.search.count, op.matrix().matrix().partition,
                              order, order ? order->given() : op.matrix().matrix().partition,
                              options.vectors_path);
-  Json report = collective_start_report(job, "eigen");
-  const auto& matrix = op.matrix().matrix();
-  report["problem"] = {{"name", problem.name()},
-                       {"rows", matrix.partition.row_count()},
-                       {"nonzeros", matrix.global_nonzero_count}};
+  Json report = collective_eigen_report(job, op.matrix().matrix(), options, problem, found);
   if (!ordering.is_null()) report["ordering"] = ordering;
-  report["method"] = "lanczos";
-  report["mode"] = options.mode;
-  report["status"] = name(found.status);
-  report["eigenvalues"] = {{"which", options.which},     {"pairs", pairs_report(found)},
-                           {"norm", found.norm},         {"products", found.products},
-                           {"restarts", found.restarts}, {"degree", found.degree},
-                           {"width", found.width},       {"subspace", found.subspace}};
   report["seconds"] = {
       {"total", watch.seconds()}, {"setup", setup_seconds}, {"search", found.seconds}};
   collective_report_phases(job, counters, report);
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) print_summary(report, found);
   return found.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+/// Options that only --help-all shows.
+void add_rare_options(CLI::App& command, EigenCommand& options) {
+  add_count(command, "--subspace", options.search.subspace, 0, 100000,
+            "vectors of the search space; 0: four times --count, at least 40");
+  add_count(command, "--degree", options.search.degree, 0, 10000,
+            "of the Chebyshev filter; 0: from the spectrum");
+  add_count(command, "--max-restarts", options.search.max_restarts, 0, 1000000,
+            "of the search space");
+  add_choice(command, "--mode", options.mode, spmv::mode_names(), "how products communicate");
 }
 
 }  // namespace
@@ -173,13 +192,7 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
       ->type_name("FILE");
   add_choice(command, "--block", options->block, {"1", "2", "4", "8"},
              "vectors of a block; equal eigenvalues beyond that may be missed");
-  add_count(command, "--subspace", options->search.subspace, 0, 100000,
-            "vectors of the search space; 0: four times --count, at least 40");
-  add_count(command, "--degree", options->search.degree, 0, 10000,
-            "of the Chebyshev filter; 0: from the spectrum");
-  add_count(command, "--max-restarts", options->search.max_restarts, 0, 1000000,
-            "of the search space");
-  add_choice(command, "--mode", options->mode, spmv::mode_names(), "how products communicate");
+  add_rare_options(command, *options);
   show_in_help(command, library::OptionGroup::method,
                {"--count", "--which", "--tolerance", "--block"});
   show_in_help(command, library::OptionGroup::output, {"--vectors"});
