@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +47,19 @@ void* map_pages(std::size_t bytes) {
   // Small pages where less than a quarter of the last huge one is in use: clearing it takes longer.
   madvise(start + lead, round_up(bytes - huge_page_bytes / 4, huge_page_bytes), MADV_HUGEPAGE);
   return start + lead;
+}
+
+double bytes_of_pages(double begin, double end, double size) {
+  constexpr double small_page = 4 << 10;
+  constexpr double huge_page = 2 << 20;
+  // Those in front; the rest of the last one is small pages where it is less than a quarter.
+  const double huge_bytes =
+      size < huge_page ? 0 : huge_page * std::ceil((size - huge_page / 4) / huge_page);
+  const auto whole = [](double page, double from, double to) {
+    return from < to ? page * (std::ceil(to / page) - std::floor(from / page)) : 0;
+  };
+  return whole(huge_page, begin, std::min(end, huge_bytes)) +
+         whole(small_page, std::max(begin, huge_bytes), end);
 }
 
 void prefer_huge_pages(const void* begin, const void* end) {

@@ -24,6 +24,10 @@ void unmap_pages(void* pages, std::size_t bytes);
 void* map_array(std::size_t bytes);
 void unmap_array(void* array, std::size_t bytes);
 
+/// Memory that an array of `size` bytes occupies of which [begin, end) is in use: whole pages, huge
+/// ones if it is as large, as `map_pages` has them.
+double bytes_of_pages(double begin, double end, double size);
+
 /// Asks for huge pages for memory between `begin` and `end` that is in use already. Does nothing
 /// where the system cannot.
 void prefer_huge_pages(const void* begin, const void* end);

@@ -27,7 +27,7 @@ Function* find(void* library, const char* name) {
 
 }  // namespace
 
-/// As LIKWID 5 declares them: its headers are not needed to build.
+/// The functions as LIKWID 5 declares them: its headers are not needed to build.
 struct LikwidMarkers::Functions {
   using ThreadInit = void();
   using GetRegion = void(const char* region, int* event_count, double* events, double* seconds,

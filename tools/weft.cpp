@@ -23,6 +23,7 @@
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
+#include "tools/commands/eigen_command.h"
 #include "tools/commands/file_conflict.h"
 #include "tools/commands/generate_command.h"
 #include "tools/commands/help_text.h"
@@ -139,6 +140,7 @@ void expect_own_launcher(bool allows_singletons) {
 void add_commands(CLI::App& program, const MpiSession& session, int& exit_code) {
   const int rank_count = Communicator::collective_world().size();
   weft::tools::add_solve_command(program, session, rank_count, exit_code);
+  weft::tools::add_eigen_command(program, session, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);
@@ -171,23 +173,10 @@ void describe_program(CLI::App& program) {
       "everything. The options above may stand behind a command, too.");
 }
 
-/// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
-/// Collective.
-int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
-  int exit_code = 0;
-  CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
-                   "weft");
-  describe_program(program);
-  add_commands(program, session, exit_code);
-  std::string printed;  // by rank 0, once all ranks agree on the command
-  add_help_command(program, printed);
-  bool prints_config = false;
-  bool allows_singletons = false;
-  add_config_options(program, prints_config);
-  const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
-  program.config_formatter(config_file);
-  add_patience_option(program);
-  add_singletons_option(program, allows_singletons);
+/// What is checked once the arguments are parsed, and before a command runs. `printed`: becomes the
+/// options, where these are asked for.
+void check_when_parsed(CLI::App& program, const bool& prints_config, const bool& allows_singletons,
+                       std::string& printed) {
   for (CLI::App* const command : program.get_subcommands({})) {
     command->fallthrough();
     for (CLI::App* const inner : command->get_subcommands({})) inner->fallthrough();
@@ -204,6 +193,25 @@ int run(int argument_count, char** arguments, const MpiSession& session, bool is
     printed = weft::tools::config_of(command);
     throw CLI::Success();
   });
+}
+
+/// Every rank parses its arguments, and none communicates before it has; rank 0 speaks.
+/// Collective.
+int run(int argument_count, char** arguments, const MpiSession& session, bool is_root) {
+  int exit_code = 0;
+  CLI::App program("Solves large sparse linear systems on ranks with a communication thread each.",
+                   "weft");
+  describe_program(program);
+  add_commands(program, session, exit_code);
+  std::string printed;  // by rank 0, once all ranks agree on the command
+  add_help_command(program, printed);
+  bool prints_config = false, allows_singletons = false;
+  add_config_options(program, prints_config);
+  const auto config_file = std::make_shared<weft::tools::ConfigFile>(program);
+  program.config_formatter(config_file);
+  add_patience_option(program);
+  add_singletons_option(program, allows_singletons);
+  check_when_parsed(program, prints_config, allows_singletons, printed);
   std::string fault;
   std::optional<CLI::ParseError> success;  // asks for help, or has printed what was asked for
   try {

@@ -76,7 +76,8 @@ Job::Job(std::unique_ptr<MpiSession> own, const MpiSession* callers,
       world_(world ? std::move(*world) : Communicator::collective_world()),
       comm_thread_world_(world_.collective_duplicate()),
       node_(world_.collective_split_node()),
-      topology_(Topology::from_this_machine()) {
+      topology_(Topology::from_this_machine()),
+      variable_(options.variable) {
   try {
     plan(options);
     collective_attempt(world_, [&] {
@@ -133,6 +134,11 @@ void Job::plan(JobOptions& options) {
   placement_.findings.insert(placement_.findings.begin(), given.findings.begin(),
                              given.findings.end());
   collective_agree_on_error(world_, first_refusal(placement_.findings));
+  add_findings(gives_up_pinning);
+}
+
+/// Findings that are not of the placement itself.
+void Job::add_findings(bool gives_up_pinning) {
   if (gives_up_pinning)
     placement_.findings.push_back(
         {FindingSeverity::note,

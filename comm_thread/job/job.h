@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "comm_thread/engine/comm_thread.h"
+#include "comm_thread/engine/crew.h"
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "comm_thread/placement/audit.h"
 #include "comm_thread/placement/compute_team.h"
+#include "comm_thread/placement/node_memory.h"
 #include "comm_thread/placement/placement.h"
 #include "comm_thread/placement/topology.h"
 
@@ -34,7 +36,8 @@ struct JobOptions {
   /// With `pin`: places threads on all cores that the cpuset permits, whatever mask the process was
   /// started with (taskset, a job).
   bool pin_beyond_mask = false;
-  /// The environment, to name what has narrowed the mask; may be empty.
+  /// The environment, to name what has narrowed the mask, and what memory
+  /// the job was allocated; may be empty.
   Variable variable{};
   /// As in CommThread::Options.
   std::function<void(const std::string& awaited, double seconds)> on_stall{};
@@ -70,8 +73,12 @@ class Job {
   const Placement& placement() const { return placement_; }
   const ComputeTeam& team() const { return *team_; }
   CommThread& comm_thread() { return *comm_thread_; }
+  Crew crew() { return {comm_thread_world_, *comm_thread_, *team_}; }
 
   bool is_root() const { return world_.is_root(); }
+  /// Memory that the processes of this node may still take.
+  NodeMemory node_memory() const { return comm_thread::node_memory(variable_); }
+
   int rank_on_node() const { return node_.rank(); }
   int ranks_on_node() const { return node_.size(); }
 
@@ -85,6 +92,7 @@ class Job {
   Job(std::unique_ptr<MpiSession> own, const MpiSession* callers, std::optional<Communicator> world,
       JobOptions options);
   void plan(JobOptions& options);
+  void add_findings(bool gives_up_pinning);
   /// Binds the calling thread to `pu`; where threads have to take turns, to the home of the rank,
   /// within which the scheduler moves them.
   std::optional<PlacementFinding> bind_as_planned(unsigned pu) const;
@@ -97,6 +105,7 @@ class Job {
   Communicator node_;
   Topology topology_;
   Placement placement_;
+  Variable variable_;
   bool binds_ = false;
   std::vector<unsigned> callers_binding_;
   std::vector<unsigned> given_pus_;  // of this process

@@ -11,8 +11,8 @@
 #include "library/api/matrix_state.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
-#include "library/state/block_columns.h"
 #include "library/state/caller_preconditioner.h"
+#include "library/system/block_columns.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/coarsening/near_null_space.h"
@@ -88,13 +88,13 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   expect_whole_matrix();
   collective_take(vectors);
   const perfmodel::Stopwatch watch;
-  if (!matrix->map->is_identity()) {
-    b_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
-    guess_ = perfmodel::HugePageBuffer<double>(matrix->op->element_count());
+  if (!matrix->system->map().is_identity()) {
+    b_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
+    guess_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
   }
   values_version = matrix->values_version;
   places_version = matrix->places_version;
-  solver = std::make_unique<ChosenSolver>(*matrix->op, settings, context(), hooks());
+  solver = std::make_unique<ChosenSolver>(matrix->system->op(), settings, context(), hooks());
   setup_seconds = watch.seconds();
 }
 
@@ -106,7 +106,7 @@ void Solver::State::collective_take(const SolverVectors& vectors) {
   const auto given = std::make_shared<library::GivenVectors>();
   const auto take = [&](const char* name, std::span<const double> values, int count, int most) {
     const std::size_t expected =
-        matrix->map->given_count() * static_cast<std::size_t>(std::max(count, 0));
+        matrix->system->map().given_count() * static_cast<std::size_t>(std::max(count, 0));
     std::string fault;
     if (count < 0 || count > most)
       fault = fmt::format("{}: found {} values a row; expected 1 to {}", name, count, most);
@@ -115,9 +115,10 @@ void Solver::State::collective_take(const SolverVectors& vectors) {
                           matrix->space.rank(), values.size(), expected, count);
     comm_thread::collective_agree_on_error(matrix->space, fault);
     if (count == 0) return std::vector<double>{};
-    const library::BlockColumns columns(*matrix->map, matrix->op->element_count(), count);
+    const library::BlockColumns columns(matrix->system->map(), matrix->system->element_count(),
+                                        count);
     const auto own = columns.collective_to_operator(values);
-    std::vector<double> rows(matrix->op->element_count() * own.size());
+    std::vector<double> rows(matrix->system->element_count() * own.size());
     for (std::size_t c = 0; c < own.size(); ++c)
       for (std::size_t row = 0; row < own[c].size(); ++row)
         rows[row * own.size() + c] = own[c].span()[row];
@@ -137,7 +138,7 @@ void Solver::State::collective_take(const SolverVectors& vectors) {
 
 /// The same on every rank.
 void Solver::State::expect_whole_matrix() const {
-  if (!matrix->half.empty()) throw InputError(matrix->half);
+  if (!matrix->half().empty()) throw InputError(matrix->half());
 }
 
 void Solver::State::check() const {
@@ -167,22 +168,15 @@ void Solver::State::check() const {
 }
 
 library::SystemContext Solver::State::context() {
-  library::SystemContext context{.name = matrix->name, .problem = matrix->problem};
-  if (matrix->given)
-    context.collective_read = [this](const std::string& path) {
-      if (settings.given && path == library::in_memory) return settings.given->null_space;
-      const auto given = matrix->collective_read(path);
-      std::vector<double> vector(matrix->op->element_count());
-      matrix->map->collective_to_operator(given, vector);
-      return vector;
-    };
-  if (matrix->order)
-    context.collective_given_row = [this](spmv::GlobalIndex row) {
-      return library::collective_given_row(matrix->space, *matrix->order, row);
+  library::SystemContext context = matrix->system->context();
+  if (context.collective_read)
+    context.collective_read = [this, read = context.collective_read](const std::string& path) {
+      return settings.given && path == library::in_memory ? settings.given->null_space : read(path);
     };
   if (user)
     context.collective_make_preconditioner = [this] {
-      return std::make_unique<library::CallerPreconditioner>(*matrix->op, *matrix->map, *user);
+      return std::make_unique<library::CallerPreconditioner>(matrix->system->op(),
+                                                             matrix->system->map(), *user);
     };
   return context;
 }
@@ -202,7 +196,7 @@ library::SolveHooks Solver::State::hooks() {
 
 void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) const {
   const std::size_t expected =
-      matrix->map->given_count() * static_cast<std::size_t>(std::max(count, 0));
+      matrix->system->map().given_count() * static_cast<std::size_t>(std::max(count, 0));
   std::string fault;
   if (count < 1)
     fault = fmt::format("count: found {}; expected 1 or more", count);
@@ -230,11 +224,11 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
   matrix->job->roll_call.collective_answer("a preconditioner");
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
-  std::vector<double> from(matrix->op->element_count());
-  std::vector<double> to(matrix->op->element_count());
-  matrix->map->collective_to_operator(r, from);
+  std::vector<double> from(matrix->system->element_count());
+  std::vector<double> to(matrix->system->element_count());
+  matrix->system->map().collective_to_operator(r, from);
   solver->collective_precondition(from, to);
-  matrix->map->collective_from_operator(to, z);
+  matrix->system->map().collective_from_operator(to, z);
 }
 
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {
@@ -249,18 +243,18 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
   const perfmodel::Stopwatch solve_watch;
   std::span<const double> right_hand_side = b;
   solver::Guess guess;
-  if (!matrix->map->is_identity()) {
-    matrix->map->collective_to_operator(b, b_.span());
+  if (!matrix->system->map().is_identity()) {
+    matrix->system->map().collective_to_operator(b, b_.span());
     right_hand_side = b_.span();
     if (has_guess) {
-      matrix->map->collective_to_operator(x, guess_.span());
+      matrix->system->map().collective_to_operator(x, guess_.span());
       guess = guess_.span();
     }
   } else if (has_guess) {
     guess = x;
   }
   const solver::SolveReport solved = solver->collective_solve(right_hand_side, guess);
-  matrix->map->collective_from_operator(solver->solution(), x);
+  matrix->system->map().collective_from_operator(solver->solution(), x);
   Report report = report_of(solved);
   report.solve_seconds = solve_watch.seconds();
   setup_seconds = 0;
@@ -274,7 +268,8 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
   collective_renew_if_stale();
   const bool has_guess = start == Start::from_guess;
   const perfmodel::Stopwatch solve_watch;
-  const library::BlockColumns columns(*matrix->map, matrix->op->element_count(), count);
+  const library::BlockColumns columns(matrix->system->map(), matrix->system->element_count(),
+                                      count);
   const auto right_hand_sides = columns.collective_to_operator(b);
   auto solutions = columns.collective_to_operator(has_guess ? std::span<const double>(x) : b);
   std::vector<std::vector<double>> histories(static_cast<std::size_t>(count));
@@ -303,7 +298,8 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
 }
 
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
-  Report report = library::describe(*solver, solved, *matrix->op, matrix->format_name());
+  Report report =
+      library::describe(*solver, solved, matrix->system->op(), matrix->system->format_name());
   report.setup_seconds = setup_seconds;
   report.history = history;
   return report;

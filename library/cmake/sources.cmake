@@ -48,6 +48,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/given_pus.cpp
     comm_thread/placement/hwloc_version.cpp
     comm_thread/placement/launcher_mask.cpp
+    comm_thread/placement/node_memory.cpp
     comm_thread/placement/number_words.cpp
     comm_thread/placement/openmp_places.cpp
     comm_thread/placement/placement.cpp
@@ -82,46 +83,54 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/solver.cpp
     library/api/version.cpp
+    library/measure/communication_cost.cpp
+    library/measure/settled_storage.cpp
+    library/measure/unfused_cg.cpp
     library/options/iteration_settings.cpp
+    library/options/jacobi_settings.cpp
     library/options/matrix_settings.cpp
     library/options/nested_options.cpp
     library/options/option_values.cpp
     library/options/preconditioner_words.cpp
+    library/options/schwarz_settings.cpp
     library/options/solve_settings.cpp
-    library/settings/grid_operator_choice.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
     library/settings/right_hand_side_choice.cpp
+    library/solve/attempt.cpp
     library/solve/block_solver.cpp
     library/solve/chosen_solver.cpp
     library/solve/hopeless_system.cpp
-    library/solve/iteration_watch.cpp
     library/solve/least_solution.cpp
-    library/solve/ordered_matrix.cpp
     library/solve/row_residual.cpp
     library/solve/row_scaling.cpp
     library/solve/scaled_system.cpp
+    library/solve/solvable_system.cpp
     library/solve/solve_description.cpp
+    library/solve/solve_limits.cpp
     library/solve/sweep_run.cpp
-    library/solve/symmetry_check.cpp
-    library/solve/system_in_range.cpp
-    library/solve/time_limit.cpp
     library/solve/value_range.cpp
-    library/solve/way_in_use.cpp
-    library/state/block_columns.cpp
+    library/solve/vectors_in_range.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
-    library/state/operator_products.cpp
-    library/state/vector_map.cpp
+    library/system/block_columns.cpp
+    library/system/jacobi_system.cpp
+    library/system/linear_system.cpp
+    library/system/memory_forecast.cpp
+    library/system/operator_products.cpp
+    library/system/ordered_matrix.cpp
+    library/system/schwarz_system.cpp
+    library/system/vector_map.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
     perfmodel/mode_model.cpp
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
+    perfmodel/statistics.cpp
     perfmodel/thread_trace.cpp
     perfmodel/traffic_model.cpp
     solver/amg/amg_cycle.cpp
@@ -133,6 +142,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/independent_set.cpp
     solver/amg/coarsening/moved_rows.cpp
     solver/amg/coarsening/near_null_space.cpp
+    solver/amg/coarsening/node_columns.cpp
     solver/amg/coarsening/node_matrix.cpp
     solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
@@ -143,8 +153,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsest_level.cpp
     solver/amg/cycle_vectors.cpp
     solver/amg/diagonal_scale.cpp
+    solver/amg/found_coordinates.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
+    solver/amg/rotation_energy.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/transfers.cpp
     solver/checkpoint/checkpoint_file.cpp
@@ -365,6 +377,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/stencil_generator.cpp
     spmv/rows/halo_plan.cpp
     spmv/rows/interleave.cpp
+    spmv/rows/node_pattern.cpp
     spmv/rows/partition.cpp
     spmv/rows/redistribution.cpp
     spmv/rows/thread_rows.cpp
@@ -381,18 +394,12 @@ set(WEFT_LIBRARY_SOURCES
     tools/job/input_agreement.cpp
     tools/job/job_report.cpp
     tools/job/launcher_record.cpp
-    tools/job/node_memory.cpp
     tools/job/option_binding.cpp
     tools/job/patience.cpp
     tools/job/printed_remarks.cpp
     tools/job/program_job.cpp
     tools/job/progress_line.cpp
-    tools/job/statistics.cpp
     tools/job/system_options.cpp
-    tools/measure/communication_cost.cpp
-    tools/measure/median_run.cpp
-    tools/measure/settled_storage.cpp
-    tools/measure/unfused_cg.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
     tools/reporting/schwarz_report.cpp
@@ -407,13 +414,8 @@ set(WEFT_LIBRARY_SOURCES
     tools/studies/study.cpp
     tools/system/checkpoint_options.cpp
     tools/system/jacobi_options.cpp
-    tools/system/jacobi_system.cpp
-    tools/system/linear_system.cpp
-    tools/system/memory_forecast.cpp
+    tools/system/program_system.cpp
     tools/system/schwarz_options.cpp
-    tools/system/schwarz_system.cpp
-    tools/system/solve_system.cpp
-    tools/system/sweep_forecast.cpp
 )
 
 # Of the program besides.
@@ -422,6 +424,21 @@ set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
+    library/measure/bandwidth_probe.cpp
+    library/measure/calibrated_work.cpp
+    library/measure/mode_choice.cpp
+    library/measure/mode_costs.cpp
+    library/measure/mode_race.cpp
+    library/measure/progress_measurement.cpp
+    library/roofline/column_reload.cpp
+    library/roofline/grid_kernels.cpp
+    library/roofline/kernel_race.cpp
+    library/roofline/matrix_kernels.cpp
+    library/roofline/multigrid_kernels.cpp
+    library/roofline/problem_kernels.cpp
+    library/roofline/stream_bench.cpp
+    library/roofline/vector_kernels.cpp
+    library/system/solve_forecast.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -430,9 +447,15 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
+    solver/eigen/block_basis.cpp
+    solver/eigen/chebyshev_filter.cpp
+    solver/eigen/filtered_lanczos.cpp
+    solver/eigen/small_matrix.cpp
+    solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
+    tools/commands/eigen_command.cpp
     tools/commands/file_conflict.cpp
     tools/commands/generate_command.cpp
     tools/commands/help_text.cpp
@@ -444,7 +467,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/solve_command.cpp
-    tools/commands/solve_forecast.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
@@ -453,31 +475,19 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/job_trace.cpp
     tools/job/stop_signals.cpp
     tools/job/timeline.cpp
-    tools/measure/bandwidth_probe.cpp
-    tools/measure/calibrated_work.cpp
-    tools/measure/mode_choice.cpp
-    tools/measure/mode_costs.cpp
-    tools/measure/mode_race.cpp
-    tools/measure/mode_timeline.cpp
-    tools/measure/progress_measurement.cpp
-    tools/reporting/checkpoint_report.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
+    tools/reporting/mode_timeline.cpp
+    tools/reporting/run_output.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
-    tools/roofline/column_reload.cpp
     tools/roofline/core_report.cpp
-    tools/roofline/grid_kernels.cpp
-    tools/roofline/kernel_race.cpp
     tools/roofline/likwid_bench.cpp
-    tools/roofline/matrix_kernels.cpp
-    tools/roofline/multigrid_kernels.cpp
     tools/roofline/roofline_report.cpp
-    tools/roofline/stream_bench.cpp
-    tools/roofline/vector_kernels.cpp
     tools/studies/study_command.cpp
     tools/system/job_checkpoints.cpp
+    tools/system/memory_report.cpp
     tools/system/solve_options.cpp
     tools/weft.cpp
 )

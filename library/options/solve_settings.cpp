@@ -117,19 +117,20 @@ OptionTable<SolveSettings> options_of_method() {
            "work, else V",
            cycle_value()},
           {"near-null", Group::rest,
-           "with --preconditioner amg: a Matrix Market array .mtx or .mtx.gz, whose columns\n"
-           "the coarse levels keep exactly; default: the constant vector",
+           "with --preconditioner amg: an array .mtx, .mtx.gz, .npy or .h5, whose columns the\n"
+           "coarse levels keep exactly; default: the constant vector",
            V::text(&SolveSettings::near_null, "FILE")},
           {"coordinates", Group::problem,
            "coordinates of the nodes, for elasticity with amg\n"
-           "with --preconditioner amg, of elasticity: a Matrix Market array, a row of 2 or\n"
+           "with --preconditioner amg, of elasticity: an array as of near-null, a row of 2 or\n"
            "3 coordinates for each node, whose 2 or 3 displacements are consecutive rows of\n"
-           "the matrix; coarse levels keep the motions of a rigid body",
-           V::text(&SolveSettings::coordinates, "FILE")},
+           "the matrix; coarse levels keep the motions of a rigid body; estimated: from the\n"
+           "matrix, the default where its pattern shows such nodes, and coordinates are found",
+           V::text(&SolveSettings::coordinates, "FILE|estimated")},
           {"block-size", Group::rest,
            "with --preconditioner amg: as many consecutive rows are a node and stay\n"
-           "together; alone, coarse levels keep a constant for each of them; default: 1,\n"
-           "with --coordinates one for each",
+           "together; alone, coarse levels keep a constant for each of them; default: 1, or\n"
+           "2 to 6 where the pattern of the matrix shows them; with --coordinates one for each",
            V::whole(&SolveSettings::block_size, 1, solver::amg::most_near_null_vectors, "N")},
           {"multigrid", Group::rest,
            "settings of multigrid as a method or a preconditioner, joined by commas:" +
@@ -244,7 +245,8 @@ void check_amg_options(const SolveSettings& options) {
       has_nested_option(text_behind_colon(options.preconditioner), "cycle"))
     refuse(option_name("cycle"), with, "one of them");
   check(!options.near_null.empty(), "near-null");
-  check(!options.coordinates.empty(), "coordinates");
+  check_amg(!options.coordinates.empty(), "coordinates");
+  check(!options.coordinates.empty() && options.coordinates != estimated, "coordinates");
   check(options.block_size > 0, "block-size");
   if (!options.near_null.empty() && !options.coordinates.empty())
     refuse(option_name("near-null"), "with " + option_name("coordinates"), "one of them");

@@ -31,6 +31,9 @@ struct GivenVectors {
 /// The word of an option whose vectors are in `given`.
 inline constexpr const char* in_memory = "an array";
 
+/// The word of `coordinates` that are to be estimated from the matrix.
+inline constexpr const char* estimated = "estimated";
+
 /// What the options of `weft solve` and those of weft::Matrix and weft::Solver ask for.
 struct SolveSettings : MatrixSettings {
   std::string operator_kind = "matrix";
@@ -44,7 +47,7 @@ struct SolveSettings : MatrixSettings {
   std::string grid;  // of the rows of a matrix; empty where not given
   std::string cycle;  // of amg; empty: as `preconditioner` says
   std::string near_null;  // a file of vectors that amg keeps on coarse levels; empty: none
-  std::string coordinates;  // a file of the nodes' coordinates; empty: none
+  std::string coordinates;  // a file of the nodes' coordinates, or `estimated`; empty: not given
   int block_size = 0;  // rows of a node; 0: not given
   int restart = 0;  // as given; 0: the default
   std::string multigrid;  // its settings, as given

@@ -184,23 +184,37 @@ void bind_errors(py::module_& module) {
   });
 }
 
+weft::Job make_job(std::optional<std::uintptr_t> communicator, int threads,
+                   const std::string& pinning, bool strict_placement, bool allow_singletons,
+                   bool pin_beyond_mask) {
+  weft::JobOptions options;
+  options.allow_singletons = allow_singletons;
+  options.pin_beyond_mask = pin_beyond_mask;
+  options.threads = threads;
+  options.strict_placement = strict_placement;
+  options.pinning = pinning == "pin"    ? weft::Pinning::pin
+                    : pinning == "none" ? weft::Pinning::none
+                                        : weft::Pinning::keep;
+  const py::gil_scoped_release unlock;
+  return communicator ? weft::Job(communicator_from(*communicator), options) : weft::Job(options);
+}
+
+/// The lowest rank with a fault sends it to all.
+std::string first_fault(const weft::Job& job, const std::string& fault) {
+  int first = fault.empty() ? job.size() : job.rank();
+  check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, job.communicator()));
+  std::string text = fault;
+  if (first == job.size()) return text;
+  int length = static_cast<int>(text.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, first, job.communicator()));
+  text.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(text.data(), length, MPI_CHAR, first, job.communicator()));
+  return text;
+}
+
 void bind_job(py::module_& module) {
   py::class_<weft::Job>(module, "Job")
-      .def(py::init([](std::optional<std::uintptr_t> communicator, int threads,
-                       const std::string& pinning, bool strict_placement, bool allow_singletons,
-                       bool pin_beyond_mask) {
-        weft::JobOptions options;
-        options.allow_singletons = allow_singletons;
-        options.pin_beyond_mask = pin_beyond_mask;
-        options.threads = threads;
-        options.strict_placement = strict_placement;
-        options.pinning = pinning == "pin"    ? weft::Pinning::pin
-                          : pinning == "none" ? weft::Pinning::none
-                                              : weft::Pinning::keep;
-        const py::gil_scoped_release unlock;
-        return communicator ? weft::Job(communicator_from(*communicator), options)
-                            : weft::Job(options);
-      }))
+      .def(py::init(&make_job))
       .def_property_readonly("rank", &weft::Job::rank)
       .def_property_readonly("size", &weft::Job::size)
       .def_property_readonly("thread_count", &weft::Job::thread_count)
@@ -225,19 +239,7 @@ void bind_job(py::module_& module) {
              check(MPI_Allreduce(MPI_IN_PLACE, pair, 2, MPI_INT64_T, MPI_MAX, job.communicator()));
              return std::make_tuple(-pair[0], pair[1]);
            })
-      .def("first_fault",
-           [](const weft::Job& job, const std::string& fault) {
-             // The lowest rank with a fault sends it to all.
-             int first = fault.empty() ? job.size() : job.rank();
-             check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, job.communicator()));
-             std::string text = fault;
-             if (first == job.size()) return text;
-             int length = static_cast<int>(text.size());
-             check(MPI_Bcast(&length, 1, MPI_INT, first, job.communicator()));
-             text.resize(static_cast<std::size_t>(length));
-             check(MPI_Bcast(text.data(), length, MPI_CHAR, first, job.communicator()));
-             return text;
-           })
+      .def("first_fault", &first_fault)
       .def("gather_all", &gather_all);
 }
 

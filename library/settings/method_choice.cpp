@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,99 @@ std::string why_plain(const solver::Preconditioner* preconditioner, int rank_cou
   return "";
 }
 
+/// Multigrid, or cg with it where nobody knows the bounds of its eigenvalues.
+MethodChoice choose_multigrid(const spmv::GridStencil& grid,
+                              const solver::MultigridPreconditioner* cycle,
+                              const solver::StopCriterion& stop) {
+  const bool has_bounds = !cycle || cycle->least_eigenvalue();
+  return {.method = has_bounds ? &solver::multigrid_entry() : &solver::krylov_methods().front(),
+          .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
+                             "expected{}",
+                             has_bounds ? "multigrid" : "cg with multigrid",
+                             solver::forecast_iterations(false, grid, stop),
+                             has_bounds ? "" : ", or more")};
+}
+
+/// Short runs of methods, of which the quickest is kept.
+/// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` outlives it.
+class MethodTrials {
+ public:
+  /// `grid`: whose iterations can be forecast; nothing: none is known.
+  MethodTrials(spmv::LinearOperator& op, KrylovMethod::Options options,
+               const std::optional<spmv::GridStencil>& grid)
+      : op_(op),
+        options_(std::move(options)),
+        asked_(options_.stop),
+        grid_(grid),
+        has_preconditioner_(options_.preconditioner != nullptr),
+        has_cycle_(dynamic_cast<solver::MultigridPreconditioner*>(options_.preconditioner)),
+        b_(make_noise(op)) {
+    options_.stop = {.tolerance = std::numeric_limits<double>::min()};
+    options_.on_iteration = nullptr;
+    options_.stops = nullptr;
+  }
+
+  /// Those that follow go without.
+  void drop_preconditioner() {
+    options_.preconditioner = nullptr;
+    has_cycle_ = false;
+  }
+
+  /// Runs a method; without a grid only as long as trials take a small share of a solve.
+  void collective_try(const KrylovEntry& entry) {
+    if (!grid_ && tried_iterations_ > 0 &&
+        static_cast<double>(tried_iterations_ + trial_iterations) >
+            most_share_of_trials * expected_)
+      return;
+    const bool is_multigrid = entry.needs_grid || has_cycle_;
+    options_.stop.max_iterations =
+        std::min(asked_.max_iterations, is_multigrid ? grid_trial_iterations : trial_iterations);
+    const auto method = entry.collective_make(op_, options_);
+    const SolveReport trial = method->solve(b_.span());
+    if (tried_iterations_ == 0) expected_ = expected_iterations(trial, asked_);
+    tried_iterations_ += trial.iterations;
+    const double seconds = op_.communicator().max(trial.phases.total()) /
+                           static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
+    const std::string name =
+        std::string(entry.name) + (has_cycle_ && !entry.needs_grid ? " with multigrid" : "");
+    trials_ += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials_.empty() ? "" : ", ", name,
+                           1e3 * seconds, method->vector_bytes());
+    const double forecast = grid_ ? solver::forecast_iterations(is_multigrid, *grid_, asked_) : 1;
+    if (grid_) trials_ += fmt::format(" x {:.0f}", forecast);
+    if (!(seconds * forecast < least_)) return;
+    least_ = seconds * forecast;
+    best_.method = &entry;
+    best_.drops_preconditioner = has_preconditioner_ && !options_.preconditioner;
+    best_name_ = name;
+  }
+
+  MethodChoice best() const {
+    MethodChoice best = best_;
+    best.why =
+        fmt::format("{} is quickest{}: {}", best_name_,
+                    grid_ ? ", an iteration times those expected" : " in an iteration", trials_);
+    if (std::isfinite(expected_) && !grid_)
+      best.why +=
+          fmt::format("; trials end at a tenth of the {:.0f} iterations expected", expected_);
+    return best;
+  }
+
+ private:
+  spmv::LinearOperator& op_;
+  KrylovMethod::Options options_;
+  solver::StopCriterion asked_;
+  std::optional<spmv::GridStencil> grid_;
+  bool has_preconditioner_;  // in the solve that is asked for
+  bool has_cycle_;  // in the next trial
+  perfmodel::HugePageBuffer<double> b_;
+  double least_ = std::numeric_limits<double>::infinity();
+  double expected_ = std::numeric_limits<double>::infinity();
+  std::int64_t tried_iterations_ = 0;
+  std::string trials_;
+  std::string best_name_;
+  MethodChoice best_{&solver::krylov_methods().front(), ""};
+};
+
 }  // namespace
 
 bool is_candidate(const KrylovEntry& entry, const solver::MethodUse& use, bool has_cycle) {
@@ -92,81 +186,27 @@ bool needs_no_trial(const spmv::GridStencil& grid, const solver::StopCriterion& 
 
 MethodChoice collective_choose_method(spmv::LinearOperator& op, KrylovMethod::Options options,
                                       bool may_drop) {
-  const comm_thread::Communicator& ranks = op.communicator();
-  const solver::StopCriterion asked = options.stop;
-  options.stop = {.tolerance = std::numeric_limits<double>::min()};
-  options.on_iteration = nullptr;
-  options.stops = nullptr;
   auto* const cycle = dynamic_cast<solver::MultigridPreconditioner*>(options.preconditioner);
-  solver::Preconditioner* const given = options.preconditioner;
   solver::MethodUse use = KrylovMethod::use_of(op, options);
   use.is_grid = dynamic_cast<const spmv::StencilOperator*>(&op) != nullptr;
   const std::optional<spmv::GridStencil> grid = grid_of(op, cycle);
-  MethodChoice best{&solver::krylov_methods().front(), ""};
-  const bool has_multigrid = cycle || (use.is_grid && !given);
-  if (grid && has_multigrid && needs_no_trial(*grid, asked)) {
-    const bool has_bounds = !cycle || cycle->least_eigenvalue();
-    return {.method = has_bounds ? &solver::multigrid_entry() : best.method,
-            .why = fmt::format("{} is quickest without a trial: of cg alone {:.0f} iterations are "
-                               "expected{}",
-                               has_bounds ? "multigrid" : "cg with multigrid",
-                               solver::forecast_iterations(false, *grid, asked),
-                               has_bounds ? "" : ", or more")};
-  }
+  const bool has_multigrid = cycle || (use.is_grid && !options.preconditioner);
+  if (grid && has_multigrid && needs_no_trial(*grid, options.stop))
+    return choose_multigrid(*grid, cycle, options.stop);
   if (!grid) {
-    best.why = why_plain(given, ranks.size());
-    if (!best.why.empty()) return best;
+    const std::string why = why_plain(options.preconditioner, op.communicator().size());
+    if (!why.empty()) return {&solver::krylov_methods().front(), why};
   }
-  const auto b = make_noise(op);
-  double least = std::numeric_limits<double>::infinity();
-  double expected = std::numeric_limits<double>::infinity();
-  std::int64_t tried_iterations = 0;
-  std::string trials;
-  const auto name_of = [&](const KrylovEntry& entry) {
-    const bool is_named = cycle && options.preconditioner && !entry.needs_grid;
-    return std::string(entry.name) + (is_named ? " with multigrid" : "");
-  };
-  std::string best_name;
-  const auto run = [&](const KrylovEntry& entry) {
-    if (!grid && tried_iterations > 0 &&
-        static_cast<double>(tried_iterations + trial_iterations) > most_share_of_trials * expected)
-      return;
-    const bool is_multigrid = entry.needs_grid || (cycle && options.preconditioner == given);
-    options.stop.max_iterations =
-        std::min(asked.max_iterations, is_multigrid ? grid_trial_iterations : trial_iterations);
-    const auto method = entry.collective_make(op, options);
-    const SolveReport trial = method->solve(b.span());
-    if (tried_iterations == 0) expected = expected_iterations(trial, asked);
-    tried_iterations += trial.iterations;
-    const double seconds = ranks.max(trial.phases.total()) /
-                           static_cast<double>(std::max<std::int64_t>(trial.iterations, 1));
-    trials += fmt::format("{}{} {:.3f} ms ({:g} bytes a row)", trials.empty() ? "" : ", ",
-                          name_of(entry), 1e3 * seconds, method->vector_bytes());
-    double forecast = 1;
-    if (grid) {
-      forecast = solver::forecast_iterations(is_multigrid, *grid, asked);
-      trials += fmt::format(" x {:.0f}", forecast);
-    }
-    if (seconds * forecast < least) {
-      least = seconds * forecast;
-      best.method = &entry;
-      best.drops_preconditioner = given && !options.preconditioner;
-      best_name = name_of(entry);
-    }
-  };
+  MethodTrials trials(op, std::move(options), grid);
   for (const KrylovEntry& entry : solver::krylov_methods())
-    if (is_candidate(entry, use, cycle && cycle->least_eigenvalue())) run(entry);
+    if (is_candidate(entry, use, cycle && cycle->least_eigenvalue())) trials.collective_try(entry);
   if (cycle && may_drop) {
-    options.preconditioner = nullptr;
+    trials.drop_preconditioner();
     use.preconditioner = solver::MethodUse::Kind::none;
     for (const KrylovEntry& entry : solver::krylov_methods())
-      if (!entry.needs_grid && is_candidate(entry, use, false)) run(entry);
+      if (!entry.needs_grid && is_candidate(entry, use, false)) trials.collective_try(entry);
   }
-  best.why = fmt::format("{} is quickest{}: {}", best_name,
-                         grid ? ", an iteration times those expected" : " in an iteration", trials);
-  if (std::isfinite(expected) && !grid)
-    best.why += fmt::format("; trials end at a tenth of the {:.0f} iterations expected", expected);
-  return best;
+  return trials.best();
 }
 
 }  // namespace weft::library

@@ -8,6 +8,7 @@
 #include "library/settings/near_null_choice.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
+#include "solver/amg/coarsening/page_stock.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
@@ -106,11 +107,15 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
   if (amg) {
     amg->mode = mode;
     amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-    auto near_null = constant.empty() ? collective_choose_near_null(*matrix, settings, problem)
-                                      : solver::amg::NearNullSpace{.vector_count = 1,
-                                                                   .values = std::move(constant)};
+    const solver::amg::PageStock stock;  // the set-up takes pages that the choice leaves
+    NearNullChoice near_null;
+    if (constant.empty())
+      near_null = collective_choose_near_null(*matrix, settings, problem);
+    else
+      near_null.space = {.vector_count = 1, .values = std::move(constant)};
     return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg,
-                                                                       std::move(near_null))};
+                                                                       std::move(near_null.space)),
+            .found = std::move(near_null.why)};
   }
   schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);

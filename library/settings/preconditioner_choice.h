@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "library/options/solve_settings.h"
 #include "solver/precondition/preconditioner.h"
@@ -15,6 +16,7 @@ namespace weft::library {
 struct MadePreconditioner {
   std::unique_ptr<solver::Preconditioner> object;  // null: none
   const solver::SchwarzPreconditioner* schwarz = nullptr;  // the same, where it is that
+  std::string found{};  // what amg has found in the matrix, a sentence; empty: nothing
 };
 
 /// Makes the preconditioner that `settings` ask for, the cycle that multigrid as a method needs for

@@ -42,7 +42,7 @@ solver::ConjugateGradient& BlockSolver::collective_method(
             .on_iteration = {},
             .on_column =
                 [this](int vector, std::int64_t iteration, double residual) {
-                  watch_.note_vector(static_cast<std::size_t>(vector), iteration, residual);
+                  limits_.note_vector(static_cast<std::size_t>(vector), iteration, residual);
                 }},
         static_cast<int>(width));
   return *made;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "library/solve/iteration_watch.h"
-#include "library/solve/system_in_range.h"
+#include "library/solve/solve_limits.h"
+#include "library/solve/vectors_in_range.h"
 #include "solver/krylov/conjugate_gradient.h"
 #include "solver/krylov/method.h"
 #include "solver/report/solve_report.h"
@@ -19,11 +19,11 @@ namespace weft::library {
 
 /// Conjugate gradients for 8, 4 or 2 right-hand sides at once, made for each width when it is first
 /// needed.
-/// Functions are collective. Thread: the main thread, outside the team. Lifetime: `watch` outlives
+/// Functions are collective. Thread: the main thread, outside the team. Lifetime: `limits` outlives
 /// it.
 class BlockSolver {
  public:
-  explicit BlockSolver(const IterationWatch& watch) : watch_(watch) {}
+  explicit BlockSolver(const SolveLimits& limits) : limits_(limits) {}
 
   /// Vectors to solve for at once, of `count` that are left; 1: one after another.
   static std::size_t width(std::size_t count) {
@@ -49,7 +49,7 @@ class BlockSolver {
                                                const solver::KrylovMethod::Options& options,
                                                std::size_t width);
 
-  const IterationWatch& watch_;
+  const SolveLimits& limits_;
   std::map<std::size_t, std::unique_ptr<solver::ConjugateGradient>> methods_;  // by width
 };
 

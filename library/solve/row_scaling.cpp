@@ -16,6 +16,7 @@ using comm_thread::InputError;
 using comm_thread::option_name;
 using solver::SolveReport;
 using solver::SolveStatus;
+
 namespace {
 
 /// True if rows differ as those of a diffusion with coefficients that jump do, not so much that
@@ -52,7 +53,7 @@ void RowScaling::collective_look(spmv::SparseOperator& matrix, const solver::Mat
   if (may_go_on_ && has_jumps_on_grid(traits, *scales_)) scales_->keep_values();
   const std::string why_not = obstacle();
   if (why_not.empty())
-    scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format());
+    scaled_ = std::make_unique<ScaledSystem>(matrix, *scales_, asked_.parsed_format(), may_go_on_);
   else if (asked_.scale == "rows")
     throw InputError(option_name("scale", "rows") + ": found with " + why_not + "; expected " +
                      option_name("scale", "none") + " or auto");
@@ -84,21 +85,6 @@ std::string RowScaling::decision() const {
       "rows differ in scale by up to {:.2g}: {} of {} are scaled by powers of two, and the "
       "residual is small with each row divided by its scale, too",
       scales_->ratio(), scales_->scaled_row_count, matrix_->global_row_count());
-}
-
-SolveReport RowScaling::collective_solve(solver::KrylovMethod& method, IterationWatch& watch,
-                                         const solver::StopCriterion& stop,
-                                         std::span<const double> b, const solver::Guess& guess) {
-  const auto run = [&](std::span<const double> scaled_b, const solver::StopCriterion& of_run,
-                       std::int64_t before, double share) {
-    method.set_stop(of_run);
-    watch.begin_run(before, share);
-    SolveReport report = method.solve(scaled_b);
-    watch.judge_run(report);
-    return report;
-  };
-  const ScaledSystem::Method runs{.solve = run, .y = [&] { return method.solution(); }};
-  return scaled_->collective_solve(runs, stop, b, guess, may_go_on_);
 }
 
 void RowScaling::collective_judge(std::span<const double> b, std::span<const double> x,

@@ -6,13 +6,11 @@
 #include <string>
 
 #include "library/options/solve_settings.h"
-#include "library/solve/iteration_watch.h"
 #include "library/solve/row_residual.h"
 #include "library/solve/scaled_system.h"
-#include "library/solve/system_context.h"
+#include "library/solve/solve_context.h"
 #include "solver/choice/matrix_traits.h"
 #include "solver/choice/row_scales.h"
-#include "solver/krylov/method.h"
 #include "solver/report/solve_report.h"
 #include "solver/report/stop_criterion.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -44,11 +42,6 @@ class RowScaling {
   const ScaledSystem& scaled() const { return *scaled_; }
   /// How many rows are scaled and why, in a line for the user; empty where none are.
   std::string decision() const;
-
-  /// Solves the scaled system by `method`, which `watch` watches. Shape: b: [element_count].
-  solver::SolveReport collective_solve(solver::KrylovMethod& method, IterationWatch& watch,
-                                       const solver::StopCriterion& stop, std::span<const double> b,
-                                       const solver::Guess& guess);
 
   /// Weights that make the rows of a residual alike; empty where all are 1.
   std::span<const double> weights() const {

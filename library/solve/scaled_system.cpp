@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/placement/compute_team.h"
+#include "library/solve/value_range.h"
 #include "perfmodel/phase_times.h"
 #include "solver/report/stop_rule.h"
 #include "spmv/modes/mode.h"
@@ -24,27 +25,11 @@ using solver::SolveStatus;
 using solver::StopRule;
 using spmv::LocalIndex;
 
-/// Another buffer of the same memory, which nobody writes to.
-template <class Value>
-perfmodel::HugePageBuffer<Value> borrow(const perfmodel::HugePageBuffer<Value>& buffer) {
-  return perfmodel::HugePageBuffer<Value>::borrow(
-      {const_cast<Value*>(buffer.data()), buffer.size()});
-}
-
 /// L·A·C: other values in the pattern of A.
 spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
                                          const solver::RowScales& scales) {
-  const spmv::DistributedMatrix& matrix = given.matrix().matrix();
-  const spmv::CrsMatrix& rows = matrix.rows;
-  spmv::DistributedMatrix scaled{.partition = matrix.partition,
-                                 .rank = matrix.rank,
-                                 .rows = {.row_count = rows.row_count,
-                                          .row_offsets = borrow(rows.row_offsets),
-                                          .columns = borrow(rows.columns),
-                                          .values = {}},
-                                 .halo_columns = matrix.halo_columns,
-                                 .global_nonzero_count = matrix.global_nonzero_count};
-  scaled.rows.values = perfmodel::HugePageBuffer<double>(rows.values.size());
+  const spmv::CrsMatrix& rows = given.matrix().matrix().rows;
+  perfmodel::HugePageBuffer<double> values(rows.values.size());
   const auto of_columns = given.collective_make_vector();
   perfmodel::HugePageBuffer<double> product(given.element_count());
   perfmodel::PhaseTimer not_reported;
@@ -61,11 +46,10 @@ spmv::DistributedMatrix collective_scale(spmv::SparseOperator& given,
       const auto i = static_cast<std::size_t>(row);
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
            k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
-        scaled.rows.values[k] =
-            rows.values[k] * scales.left[i] * of_columns->data()[rows.columns[k]];
+        values[k] = rows.values[k] * scales.left[i] * of_columns->data()[rows.columns[k]];
     }
   });
-  return scaled;
+  return with_values(given, std::move(values));
 }
 
 /// What a run is to reach that begins after so many iterations with `excess` times the norm that is
@@ -101,9 +85,10 @@ double ScaledSystem::forecast_bytes(const solver::MatrixSize& size, double eleme
 }
 
 ScaledSystem::ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
-                           spmv::MatrixFormat format)
+                           spmv::MatrixFormat format, bool may_go_on)
     : scales_(scales),
       given_(given),
+      may_go_on_(may_go_on),
       residual_(given),
       x_(given.element_count()),
       best_(given.element_count()),
@@ -182,23 +167,24 @@ ScaledSystem::Excess ScaledSystem::collective_judge(const Aim& aim, std::span<co
 
 /// One run of the method, for what is left of b; x stays where it leaves more than `before` in both
 /// norms. Returns the excess then.
-ScaledSystem::Excess ScaledSystem::collective_run(const Method& method,
-                                                  const solver::StopCriterion& stop, const Aim& aim,
+ScaledSystem::Excess ScaledSystem::collective_run(solver::KrylovMethod& method, SolveLimits& limits,
+                                                  const solver::StopCriterion& stop, Aim& aim,
                                                   std::span<const double> b, const Excess& before,
-                                                  double& first_norm, SolveReport& report) {
+                                                  SolveReport& report) {
   find_rest(b);
   const double scaled_norm = residual_.collective_norm(scaled_.span(), {});
-  if (first_norm < 0) first_norm = scaled_norm;
+  if (aim.first_norm < 0) aim.first_norm = scaled_norm;
   const double share = *report.scaled_residual;
-  const SolveReport run =
-      method.solve(scaled_.span(), stop_of_run(stop, before.most(), report.iterations),
-                   report.iterations, first_norm > 0 ? scaled_norm / first_norm : 1);
+  method.set_stop(stop_of_run(stop, before.most(), report.iterations));
+  limits.begin_run(report.iterations, aim.first_norm > 0 ? scaled_norm / aim.first_norm : 1);
+  SolveReport run = method.solve(scaled_.span());
+  limits.judge(run);
   add_costs(run, report);
   report.status = run.status;
   report.explanation = run.explanation;
   report.recurrence_residual = share * run.recurrence_residual;
   std::ranges::copy(x_.span(), best_.data());
-  const std::span<const double> y = method.y();
+  const std::span<const double> y = method.solution();
   for (std::size_t i = 0; i < y.size(); ++i) x_[i] += scales_.right[i] * y[i];
   residual_.collective_find(b, x_.span(), r_.span());
   if (aim.has_b) collective_set_penalties(b);
@@ -211,24 +197,23 @@ ScaledSystem::Excess ScaledSystem::collective_run(const Method& method,
   return collective_judge(aim, b, report);
 }
 
-SolveReport ScaledSystem::collective_solve(const Method& method, const solver::StopCriterion& stop,
-                                           std::span<const double> b, const solver::Guess& guess,
-                                           bool may_go_on) {
-  const Aim aim = collective_begin(stop, b, guess);
+SolveReport ScaledSystem::collective_solve(solver::KrylovMethod& method, SolveLimits& limits,
+                                           const solver::StopCriterion& stop,
+                                           std::span<const double> b, const solver::Guess& guess) {
+  Aim aim = collective_begin(stop, b, guess);
   SolveReport report;
   Excess excess = collective_judge(aim, b, report);
-  double first_norm = -1;  // of L·r; not known yet
   bool may_repeat = !aim.has_b || !(excess.most() <= StopRule::allowed_drift);
   bool has_gained = true;
   while (may_repeat) {
     const Excess before = excess;
-    excess = collective_run(method, stop, aim, b, before, first_norm, report);
+    excess = collective_run(method, limits, stop, aim, b, before, report);
     has_gained = excess.most() < StopRule::least_gain * before.most() ||
                  excess.of_rows < StopRule::least_gain * before.of_rows;
     const bool has_ended =
         report.status == SolveStatus::converged || report.status == SolveStatus::not_converged;
     may_repeat = !(excess.most() <= StopRule::allowed_drift) && has_ended && has_gained &&
-                 may_go_on && report.iterations < stop.max_iterations;
+                 may_go_on_ && report.iterations < stop.max_iterations;
   }
   if (excess.most() <= StopRule::allowed_drift) {
     report.status = SolveStatus::converged;

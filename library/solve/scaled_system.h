@@ -1,13 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "library/solve/row_residual.h"
+#include "library/solve/solve_limits.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/choice/row_scales.h"
 #include "solver/krylov/method.h"
@@ -34,8 +33,9 @@ namespace weft::library {
 /// `scales` outlive it, as its pattern is that of `given`.
 class ScaledSystem {
  public:
+  /// `may_go_on`: false where one run of a method is all there may be.
   ScaledSystem(spmv::SparseOperator& given, const solver::RowScales& scales,
-               spmv::MatrixFormat format);
+               spmv::MatrixFormat format, bool may_go_on);
 
   /// Bytes of a rank: values in the pattern of the given matrix, stored like that, and the factors,
   /// residuals and solutions of the given system, vectors of `element_count`.
@@ -47,21 +47,11 @@ class ScaledSystem {
   /// empty where it is constant beside the penalties. Shape: [element_count].
   std::vector<double> constant() const;
 
-  /// What solves for `scaled_b` from 0 with the scaled matrix, and what it finds.
-  struct Method {
-    /// `before`: iterations of this solve so far; `share`: what they have left of ‖L·r‖.
-    std::function<solver::SolveReport(std::span<const double> scaled_b,
-                                      const solver::StopCriterion& stop, std::int64_t before,
-                                      double share)>
-        solve;
-    std::function<std::span<const double>()> y;
-  };
-
-  /// Solves from `guess`, or from 0. `may_go_on`: false where one run of
-  /// the method is all there may be. Shape: b, guess: [element_count].
-  solver::SolveReport collective_solve(const Method& method, const solver::StopCriterion& stop,
-                                       std::span<const double> b, const solver::Guess& guess,
-                                       bool may_go_on);
+  /// Solves from `guess`, or from 0, by `method`, made for `op()`, which `limits` watch. Shape: b,
+  /// guess: [element_count].
+  solver::SolveReport collective_solve(solver::KrylovMethod& method, SolveLimits& limits,
+                                       const solver::StopCriterion& stop, std::span<const double> b,
+                                       const solver::Guess& guess);
   std::span<const double> solution() const { return x_.span(); }
 
   /// L·v and C·v, into `to`. Shape: both [element_count].
@@ -77,6 +67,7 @@ class ScaledSystem {
     double wanted_given = 0;
     double wanted_of_rows = 0;
     bool has_b = false;
+    double first_norm = -1;  // of L·r before the first run; below 0: not known yet
   };
 
   /// How many times the norms of a residual are what is wanted.
@@ -89,9 +80,9 @@ class ScaledSystem {
   Aim collective_begin(const solver::StopCriterion& stop, std::span<const double> b,
                        const solver::Guess& guess);
   Excess collective_judge(const Aim& aim, std::span<const double> b, solver::SolveReport& report);
-  Excess collective_run(const Method& method, const solver::StopCriterion& stop, const Aim& aim,
-                        std::span<const double> b, const Excess& before, double& first_norm,
-                        solver::SolveReport& report);
+  Excess collective_run(solver::KrylovMethod& method, SolveLimits& limits,
+                        const solver::StopCriterion& stop, Aim& aim, std::span<const double> b,
+                        const Excess& before, solver::SolveReport& report);
   double collective_norm_of_rows(std::span<const double> v) {
     return residual_.collective_norm(v, scales_.weight.span());
   }
@@ -100,6 +91,7 @@ class ScaledSystem {
 
   const solver::RowScales& scales_;
   spmv::SparseOperator& given_;
+  bool may_go_on_;
   std::optional<spmv::SparseOperator> copy_;
   RowResidual residual_;
   perfmodel::HugePageBuffer<double> x_;

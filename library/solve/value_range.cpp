@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "perfmodel/huge_page_buffer.h"
-#include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/index.h"
 
 namespace weft::library {
@@ -77,6 +76,13 @@ ValueRange range_of(const Magnitudes& values) {
   return range;
 }
 
+/// Another buffer of the same memory, which nobody writes to.
+template <class Value>
+perfmodel::HugePageBuffer<Value> borrow(const perfmodel::HugePageBuffer<Value>& buffer) {
+  return perfmodel::HugePageBuffer<Value>::borrow(
+      {const_cast<Value*>(buffer.data()), buffer.size()});
+}
+
 /// Calls work(k) for the entries of a thread's rows.
 template <class Work>
 void for_each_entry(const spmv::SparseOperator& op, const TeamThread& thread, const Work& work) {
@@ -108,28 +114,26 @@ ValueRange collective_range_of(const spmv::SparseOperator& op) {
   return range;
 }
 
-spmv::SparseOperator collective_scaled(const spmv::SparseOperator& op, int exponent,
-                                       const comm_thread::Communicator& communicator) {
-  const spmv::DistributedMatrix& given = op.matrix().matrix();
-  const CrsMatrix& rows = given.rows;
-  const auto entry_count = static_cast<std::size_t>(rows.nonzero_count());
-  spmv::DistributedMatrix matrix{.partition = given.partition,
-                                 .rank = given.rank,
-                                 .rows = {},
-                                 .halo_columns = given.halo_columns,
-                                 .global_nonzero_count = given.global_nonzero_count};
-  matrix.rows.row_count = rows.row_count;
-  matrix.rows.row_offsets = perfmodel::HugePageBuffer<std::int64_t>(rows.row_offsets.size());
-  std::ranges::copy(rows.row_offsets.span(), matrix.rows.row_offsets.data());
-  matrix.rows.columns = perfmodel::HugePageBuffer<LocalIndex>(entry_count);
-  matrix.rows.values = perfmodel::HugePageBuffer<double>(entry_count);
+spmv::DistributedMatrix with_values(const spmv::SparseOperator& op,
+                                    perfmodel::HugePageBuffer<double> values) {
+  const spmv::DistributedMatrix& matrix = op.matrix().matrix();
+  return {.partition = matrix.partition,
+          .rank = matrix.rank,
+          .rows = {.row_count = matrix.rows.row_count,
+                   .row_offsets = borrow(matrix.rows.row_offsets),
+                   .columns = borrow(matrix.rows.columns),
+                   .values = std::move(values)},
+          .halo_columns = matrix.halo_columns,
+          .global_nonzero_count = matrix.global_nonzero_count};
+}
+
+spmv::SparseOperator collective_multiple(const spmv::SparseOperator& op, int exponent) {
+  const auto& given = op.matrix().matrix().rows.values;
+  perfmodel::HugePageBuffer<double> values(given.size());
   op.team().run([&](const TeamThread& thread) {
-    for_each_entry(op, thread, [&](std::size_t k) {
-      matrix.rows.columns[k] = rows.columns[k];
-      matrix.rows.values[k] = std::ldexp(rows.values[k], exponent);
-    });
+    for_each_entry(op, thread, [&](std::size_t k) { values[k] = std::ldexp(given[k], exponent); });
   });
-  return {communicator, op.comm_thread(), op.team(), std::move(matrix)};
+  return {op.communicator(), op.comm_thread(), op.team(), with_values(op, std::move(values))};
 }
 
 void scale_in_place(spmv::SparseOperator& op, int exponent) {

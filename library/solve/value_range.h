@@ -2,9 +2,10 @@
 
 #include <span>
 
-#include "comm_thread/mpi/communicator.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/linear_operator.h"
+#include "spmv/rows/distributed_matrix.h"
 
 namespace weft::library {
 
@@ -28,10 +29,13 @@ ValueRange collective_range_of(const spmv::LinearOperator& op, std::span<const d
 /// Of the values of a matrix, with an even exponent: the roots of its diagonal keep their digits.
 ValueRange collective_range_of(const spmv::SparseOperator& op);
 
-/// The same rows with values that are 2^exponent times as large, on `communicator`, which outlives
-/// it.
-spmv::SparseOperator collective_scaled(const spmv::SparseOperator& op, int exponent,
-                                       const comm_thread::Communicator& communicator);
+/// The matrix of `op` with other values, in the same pattern: nobody may write to that. Lifetime:
+/// the pattern of `op` outlives it. Not collective.
+spmv::DistributedMatrix with_values(const spmv::SparseOperator& op,
+                                    perfmodel::HugePageBuffer<double> values);
+
+/// The operator with values that are 2^exponent times as large, in the pattern of `op`.
+spmv::SparseOperator collective_multiple(const spmv::SparseOperator& op, int exponent);
 
 /// Multiplies the values of `op` by 2^exponent.
 void scale_in_place(spmv::SparseOperator& op, int exponent);

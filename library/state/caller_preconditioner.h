@@ -3,7 +3,7 @@
 #include <span>
 
 #include "library/include/weft/weft.hpp"
-#include "library/state/vector_map.h"
+#include "library/system/vector_map.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/modes/linear_operator.h"

@@ -65,6 +65,27 @@ void copy_entries(std::span<const std::span<const double>> parts, std::size_t fi
   }
 }
 
+/// The columns of the entries for which `is_wanted` holds, once each and in order.
+/// `for_own_entries` visits the entries of a thread.
+template <class ForOwnEntries, class IsWanted>
+std::vector<GlobalIndex> columns_where(const comm_thread::ComputeTeam& team,
+                                       std::span<const GlobalIndex> columns,
+                                       const ForOwnEntries& for_own_entries,
+                                       const IsWanted& is_wanted) {
+  std::vector<std::vector<GlobalIndex>> found(static_cast<std::size_t>(team.thread_count()));
+  team.run([&](const TeamThread& thread) {
+    auto& mine = found[static_cast<std::size_t>(thread.index)];
+    for_own_entries(thread, [&](std::size_t k) {
+      if (is_wanted(columns[k])) mine.push_back(columns[k]);
+    });
+    spmv::sort_columns(mine);
+  });
+  std::vector<GlobalIndex> all;
+  for (const auto& mine : found) all.insert(all.end(), mine.begin(), mine.end());
+  spmv::sort_columns(all);
+  return all;
+}
+
 }  // namespace
 
 CallerRows::CallerRows(const comm_thread::Communicator& communicator,
@@ -209,18 +230,8 @@ DistributedMatrix CallerRows::use_in_place(const Rows& rows, Values kept) {
       visit(k);
   };
 
-  std::vector<std::vector<GlobalIndex>> remote(static_cast<std::size_t>(team_.thread_count()));
-  team_.run([&](const TeamThread& thread) {
-    auto& mine = remote[static_cast<std::size_t>(thread.index)];
-    for_own_entries(thread, [&](std::size_t k) {
-      if (rows.columns[k] < begin || rows.columns[k] >= end) mine.push_back(rows.columns[k]);
-    });
-    spmv::sort_columns(mine);
-  });
-  auto& halo = matrix.halo_columns;
-  for (const auto& mine : remote) halo.insert(halo.end(), mine.begin(), mine.end());
-  spmv::sort_columns(halo);
-
+  matrix.halo_columns = columns_where(team_, rows.columns, for_own_entries,
+                                      [&](GlobalIndex k) { return k < begin || k >= end; });
   matrix.rows.row_offsets = perfmodel::HugePageBuffer<std::int64_t>(rows.offsets.size());
   std::ranges::copy(rows.offsets, matrix.rows.row_offsets.data());
   matrix.rows.columns = perfmodel::HugePageBuffer<LocalIndex>(rows.columns.size());
@@ -300,7 +311,7 @@ void CallerRows::collective_write(std::span<const double> values,
       for (auto k = static_cast<std::size_t>(entry_begin_[row]);
            k < static_cast<std::size_t>(entry_begin_[row + 1]); ++k)
         entries.emplace_back(places_[k], all[k]);
-      // As MatrixAssembly does: duplicates in ascending order of value.
+      // Duplicates are added in ascending order of value, as MatrixAssembly does.
       if (std::ssize(entries) != offsets[row + 1] - offsets[row]) std::ranges::sort(entries);
       double* const values_of_row = stored.data() + offsets[row];
       std::fill_n(values_of_row, offsets[row + 1] - offsets[row], 0.0);

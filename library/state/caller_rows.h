@@ -12,7 +12,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/include/weft/weft.hpp"
-#include "library/state/vector_map.h"
+#include "library/system/vector_map.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -95,6 +95,8 @@ class CallerRows {
                         const std::function<void(const WriteValues& write)>& run);
   std::vector<Piece> collective_deal(const Rows& rows,
                                      std::map<int, std::vector<double>>& values_from);
+  static Piece received_piece(const std::vector<std::byte>& message,
+                              std::span<const double> values);
   std::map<int, std::vector<double>> collective_send_values(std::span<const double> values) const;
   void remember_places(const spmv::DistributedMatrix& matrix, const std::vector<Piece>& pieces);
   /// The values of the moved rows as given, in parts, which `received` and `values` hold.
@@ -115,7 +117,7 @@ class CallerRows {
   bool is_in_place_ = false;  // likewise: entries are where the caller has them
   const double* borrowed_ = nullptr;
   std::map<int, Parcel> parcels_;  // by receiver; this rank too
-  // Of the moved rows; both empty where entries are in the order given.
+  // Places of the moved rows' entries; both empty where entries are in the order given.
   std::vector<std::int64_t> entry_begin_;  // [row count + 1]
   std::vector<std::uint32_t> places_;  // of each entry in its row
 };

@@ -37,6 +37,19 @@ std::vector<Value> take(const Bytes& message, std::size_t& begin, std::size_t co
   return values;
 }
 
+/// The rows from `row` on, without their values, as a message. `first`: the number of that row.
+Bytes message_of(const Rows& rows, GlobalIndex first, std::size_t row, std::size_t row_count) {
+  const auto begin = static_cast<std::size_t>(rows.offsets[row]);
+  const std::size_t count = static_cast<std::size_t>(rows.offsets[row + row_count]) - begin;
+  Bytes message;
+  const std::array<std::int64_t, 3> head{first, static_cast<std::int64_t>(row_count),
+                                         static_cast<std::int64_t>(count)};
+  append(message, head.data(), head.size());
+  append(message, rows.offsets.data() + row, row_count + 1);
+  append(message, rows.columns.data() + begin, count);
+  return message;
+}
+
 /// True if the `columns` of a row, as given, are those of row `row` of `matrix`, in that order.
 bool is_row(const DistributedMatrix& matrix, std::size_t row,
             std::span<const GlobalIndex> columns) {
@@ -49,6 +62,18 @@ bool is_row(const DistributedMatrix& matrix, std::size_t row,
 }
 
 }  // namespace
+
+/// The rows of a message. Their offsets and columns are its own.
+CallerRows::Piece CallerRows::received_piece(const Bytes& message, std::span<const double> values) {
+  std::size_t at = 0;
+  const auto head = take<std::int64_t>(message, at, 3);
+  Piece piece;
+  piece.first_row = head[0];
+  piece.own_offsets = take<std::int64_t>(message, at, static_cast<std::size_t>(head[1]) + 1);
+  piece.own_columns = take<std::int64_t>(message, at, static_cast<std::size_t>(head[2]));
+  piece.values = values;
+  return piece;
+}
 
 std::vector<CallerRows::Piece> CallerRows::collective_deal(
     const Rows& rows, std::map<int, std::vector<double>>& values_from) {
@@ -65,33 +90,21 @@ std::vector<CallerRows::Piece> CallerRows::collective_deal(
     const auto begin = static_cast<std::size_t>(rows.offsets[row]);
     const auto end = static_cast<std::size_t>(rows.offsets[row + row_count]);
     parcels_[other] = {begin, end};
-    if (other == rank) {
-      kept.emplace();
-      kept->first_row = first;
-      kept->offsets = rows.offsets.subspan(row, row_count + 1);
-      kept->columns = rows.columns.subspan(begin, end - begin);
-      kept->values = rows.values.subspan(begin, end - begin);
-      continue;
-    }
-    Bytes& message = messages[other];
-    const std::array<std::int64_t, 3> head{first, static_cast<std::int64_t>(row_count),
-                                           static_cast<std::int64_t>(end - begin)};
-    append(message, head.data(), head.size());
-    append(message, rows.offsets.data() + row, row_count + 1);
-    append(message, rows.columns.data() + begin, end - begin);
+    if (other == rank)
+      kept = {.first_row = first,
+              .own_offsets = {},
+              .own_columns = {},
+              .offsets = rows.offsets.subspan(row, row_count + 1),
+              .columns = rows.columns.subspan(begin, end - begin),
+              .values = rows.values.subspan(begin, end - begin)};
+    else
+      messages[other] = message_of(rows, first, row, row_count);
   }
   values_from = collective_send_values(rows.values);
   for (const auto& [source, message] :
        comm_thread::collective_sparse_exchange(communicator_, std::move(messages))) {
     if (source > rank && kept) pieces.push_back(*std::exchange(kept, std::nullopt));
-    std::size_t at = 0;
-    const auto head = take<std::int64_t>(message, at, 3);
-    Piece piece;
-    piece.first_row = head[0];
-    piece.own_offsets = take<std::int64_t>(message, at, static_cast<std::size_t>(head[1]) + 1);
-    piece.own_columns = take<std::int64_t>(message, at, static_cast<std::size_t>(head[2]));
-    piece.values = values_from[source];
-    pieces.push_back(std::move(piece));
+    pieces.push_back(received_piece(message, values_from[source]));
   }
   if (kept) pieces.push_back(std::move(*kept));
   for (Piece& piece : pieces)

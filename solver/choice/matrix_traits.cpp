@@ -216,6 +216,43 @@ Part scan(const DistributedMatrix& matrix, LocalIndex begin, LocalIndex end) {
   return part;
 }
 
+/// Sums and extremes of all threads, then of all ranks.
+struct Totals {
+  std::array<std::int64_t, 8> sums{};
+  /// Counts are below 2⁵³; the least is the largest with the other sign.
+  std::array<double, 6> largest{0, 0, 0, -infinity, -infinity, 0};
+  std::uint64_t symmetry = 0;  // 0: A = Aᵀ
+  EntryDistances distances;
+
+  explicit Totals(LocalIndex row_count) { largest[0] = static_cast<double>(row_count); }
+
+  void add(const Part& part) {
+    const std::array counts{part.zero_diagonals.sum(), part.negative_diagonals.sum(),
+                            part.positive_off_diagonals.sum(), part.dominant_rows.sum(),
+                            part.zero_sum_rows.sum()};
+    for (std::size_t i = 0; i < counts.size(); ++i) sums[i] += counts[i];
+    sums[5] += part.envelope_work;
+    // What is not a number equals none.
+    symmetry += part.symmetry.sum() + static_cast<std::uint64_t>(part.rows_without_numbers.sum());
+    const std::array<double, 5> found{
+        static_cast<double>(part.bandwidth), static_cast<double>(part.longest_row),
+        -std::ranges::min(part.least_excess), -std::ranges::min(part.least_diagonal),
+        std::ranges::max(part.largest_diagonal)};
+    for (std::size_t i = 0; i < found.size(); ++i)
+      largest[i + 1] = std::max(largest[i + 1], found[i]);
+    distances.note(part.distances);
+  }
+
+  void collective_reduce(const Communicator& communicator) {
+    // 64 bits as two halves, whose sums over the ranks cannot overflow.
+    sums[6] = static_cast<std::int64_t>(symmetry & 0xffffffff);
+    sums[7] = static_cast<std::int64_t>(symmetry >> 32);
+    communicator.sum(sums);
+    symmetry = static_cast<std::uint64_t>(sums[6]) + (static_cast<std::uint64_t>(sums[7]) << 32);
+    communicator.max(largest);
+  }
+};
+
 /// MatrixTraits::cut_coupling_count, by the entries behind the diagonal.
 std::int64_t collective_count_cut(const spmv::SparseOperator& op, const spmv::GridSize& grid) {
   constexpr double least_share = 0x1p-16;
@@ -268,39 +305,14 @@ MatrixTraits collective_find_traits(const spmv::SparseOperator& op) {
     parts[index] =
         scan(matrix, op.matrix().thread_rows()[index], op.matrix().thread_rows()[index + 1]);
   });
-  std::array<std::int64_t, 8> sums{};
-  // Counts are below 2⁵³; the least is the largest with the other sign.
-  std::array<double, 6> largest{
-      static_cast<double>(matrix.rows.row_count), 0, 0, -infinity, -infinity, 0};
-  std::uint64_t symmetry = 0;
-  EntryDistances distances;
-  for (const Part& part : parts) {
-    const std::array counts{part.zero_diagonals.sum(), part.negative_diagonals.sum(),
-                            part.positive_off_diagonals.sum(), part.dominant_rows.sum(),
-                            part.zero_sum_rows.sum()};
-    for (std::size_t i = 0; i < counts.size(); ++i) sums[i] += counts[i];
-    sums[5] += part.envelope_work;
-    // What is not a number equals none.
-    symmetry += part.symmetry.sum() + static_cast<std::uint64_t>(part.rows_without_numbers.sum());
-    const std::array<double, 5> found{
-        static_cast<double>(part.bandwidth), static_cast<double>(part.longest_row),
-        -std::ranges::min(part.least_excess), -std::ranges::min(part.least_diagonal),
-        std::ranges::max(part.largest_diagonal)};
-    for (std::size_t i = 0; i < found.size(); ++i)
-      largest[i + 1] = std::max(largest[i + 1], found[i]);
-    distances.note(part.distances);
-  }
-  // 64 bits as two halves, whose sums over the ranks cannot overflow.
-  sums[6] = static_cast<std::int64_t>(symmetry & 0xffffffff);
-  sums[7] = static_cast<std::int64_t>(symmetry >> 32);
-  communicator.sum(sums);
-  const bool has_equal_bits =
-      static_cast<std::uint64_t>(sums[6]) + (static_cast<std::uint64_t>(sums[7]) << 32) == 0;
-  communicator.max(largest);
+  Totals totals(matrix.rows.row_count);
+  for (const Part& part : parts) totals.add(part);
+  totals.collective_reduce(communicator);
+  const auto& [sums, largest, symmetry, distances] = totals;
   MatrixTraits traits{.row_count = op.global_row_count(),
                       .nonzero_count = matrix.global_nonzero_count,
                       .largest_row_count = static_cast<std::int64_t>(largest[0]),
-                      .asymmetry = has_equal_bits ? std::nullopt : collective_find_asymmetry(op),
+                      .asymmetry = symmetry == 0 ? std::nullopt : collective_find_asymmetry(op),
                       .zero_diagonal_count = sums[0],
                       .negative_diagonal_count = sums[1],
                       .positive_off_diagonal_count = sums[2],

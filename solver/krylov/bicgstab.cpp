@@ -116,6 +116,29 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
     collective_precondition(thread, r(), r_hat_->values());
   }
   collective_multiply(thread, *r_hat_, t_.data());
+  const double bound = collective_find_omega(thread, s_bound, s_square, state);
+  {
+    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+    BinnedSum r_square(bound * bound);
+    BinnedSum shadow_dot_r(state.shadow * bound);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      update_solution(state.omega, r_hat_->values() + i, x + i, count);
+      update_solution(-state.omega, t_.data() + i, r() + i, count);
+      add_square(r() + i, count, r_square);
+      add_product(shadow_.data() + i, r() + i, count, shadow_dot_r);
+    });
+    flush(residual_, thread, {&r_square, &shadow_dot_r});
+  }
+  collective_reduce(thread, residual_);
+  const double rho = residual_.result(1);
+  state.r = std::sqrt(residual_.result(0));
+  state.beta = state.omega == 0 ? 0 : rho / state.rho * (alpha / state.omega);
+  state.rho = rho;
+}
+
+/// The ω that makes s − ω·t least. Returns a bound of that vector's norm.
+double Bicgstab::collective_find_omega(const TeamThread& thread, double s_bound,
+                                       BinnedSum& s_square, State& state) {
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     thread.barrier();
@@ -134,24 +157,7 @@ void Bicgstab::collective_second_half(const TeamThread& thread, double alpha, do
   // Sums drop what is far below their bounds: t or s may be 0 where the vectors are not.
   const bool is_usable = t > 0 && std::abs(stabilizer_.result(0)) > least_cosine * t * s;
   state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
-  {
-    const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-    const double bound = s > 0 ? s + std::abs(state.omega) * t : s_bound;
-    BinnedSum r_square(bound * bound);
-    BinnedSum shadow_dot_r(state.shadow * bound);
-    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      update_solution(state.omega, r_hat_->values() + i, x + i, count);
-      update_solution(-state.omega, t_.data() + i, r() + i, count);
-      add_square(r() + i, count, r_square);
-      add_product(shadow_.data() + i, r() + i, count, shadow_dot_r);
-    });
-    flush(residual_, thread, {&r_square, &shadow_dot_r});
-  }
-  collective_reduce(thread, residual_);
-  const double rho = residual_.result(1);
-  state.r = std::sqrt(residual_.result(0));
-  state.beta = state.omega == 0 ? 0 : rho / state.rho * (alpha / state.omega);
-  state.rho = rho;
+  return s > 0 ? s + std::abs(state.omega) * t : s_bound;
 }
 
 /// One iteration. False where α does not exist and nothing has been done.
@@ -164,42 +170,63 @@ bool Bicgstab::collective_step(const TeamThread& thread, LeastIterate& iterates,
   return true;
 }
 
+void Bicgstab::collective_carry_all(const TeamThread& thread, Carry direction, Solve& solve,
+                                    State& state) {
+  collective_carry(thread, direction, solve,
+                   {&solve.bound, &state.before, &state.start_iteration, &state.r, &state.shadow,
+                    &state.rho, &state.p, &state.v, &state.beta, &state.omega},
+                   carried());
+}
+
+/// Begins again from the true residual. False where that has led to no iteration, which ends the
+/// solve.
+bool Bicgstab::collective_restart(const TeamThread& thread, bool is_step_done,
+                                  LeastIterate& iterates, State& state, Solve& solve) {
+  SolveReport& report = solve.report;
+  const auto last_start = static_cast<std::int64_t>(state.start_iteration);
+  const bool is_first = report.iterations == last_start + (is_step_done ? 1 : 0);
+  if (is_first && !(is_step_done && state.r < state.before)) {
+    break_down(report,
+               "the first step from a residual failed, because r·A·M·r or ω is 0; "
+               "gmres needs neither");
+    return false;
+  }
+  ++report.restarts;
+  settle(thread, iterates, other_x_.data());
+  collective_begin_again(thread, solve);
+  state = collective_start(thread, std::max(solve.bound, state.r * state.r));
+  state.start_iteration = static_cast<double>(report.iterations);
+  iterates.set_norm(state.r);
+  return true;
+}
+
 void Bicgstab::collective_iterate(const TeamThread& thread, Solves solves) {
   Solve& solve = solves.front();
   SolveReport& report = solve.report;
   State state;
-  double before = 0;
-  double start_iteration = 0;
-  const auto carry = [&](Carry direction) {
-    collective_carry(thread, direction, solve,
-                     {&solve.bound, &before, &start_iteration, &state.r, &state.shadow, &state.rho,
-                      &state.p, &state.v, &state.beta, &state.omega},
-                     carried());
-  };
   bool is_restored = is_continued();
-  if (is_restored)
-    carry(Carry::restore);
-  else
+  if (is_restored) {
+    collective_carry_all(thread, Carry::restore, solve, state);
+  } else {
     state = collective_start(thread, solve.bound);
+    state.start_iteration = static_cast<double>(report.iterations);
+  }
   if (!solve.rule.has_first_norm()) {
     solve.know_first_norm(state.r);
     if (report.status != SolveStatus::not_converged) return;
   }
   LeastIterate iterates(x_.data(), other_x_.data(), state.r);
-  std::int64_t last_start =
-      is_restored ? static_cast<std::int64_t>(start_iteration) : report.iterations;
   while (solve.goes_on()) {
     bool is_done = true;
     if (!std::exchange(is_restored, false)) {
-      before = state.r;
+      state.before = state.r;
       is_done = collective_step(thread, iterates, state);
       if (is_done) {
         ++report.iterations;
         note(thread, state.r, solve);
-        start_iteration = static_cast<double>(last_start);
         if (is_checkpoint_due(report)) {
           settle(thread, iterates, other_x_.data());
-          carry(Carry::keep);
+          collective_carry_all(thread, Carry::keep, solve, state);
         }
         if (report.status != SolveStatus::not_converged) break;
       }
@@ -207,20 +234,7 @@ void Bicgstab::collective_iterate(const TeamThread& thread, Solves solves) {
     if (!std::isfinite(state.r)) break;
     const bool is_usable =
         is_done && state.omega != 0 && std::abs(state.rho) > least_cosine * state.shadow * state.r;
-    if (is_usable) continue;
-    const bool is_first = report.iterations == last_start + (is_done ? 1 : 0);
-    if (is_first && !(is_done && state.r < before)) {
-      break_down(report,
-                 "the first step from a residual failed, because r·A·M·r or ω is 0; "
-                 "gmres needs neither");
-      break;
-    }
-    ++report.restarts;
-    last_start = report.iterations;
-    settle(thread, iterates, other_x_.data());
-    collective_begin_again(thread, solve);
-    state = collective_start(thread, std::max(solve.bound, state.r * state.r));
-    iterates.set_norm(state.r);
+    if (!is_usable && !collective_restart(thread, is_done, iterates, state, solve)) break;
   }
   if (!std::isfinite(state.r) && report.status != SolveStatus::diverged)
     break_down(report, "the residual left the range of double; gmres cannot diverge");

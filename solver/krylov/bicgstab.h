@@ -53,6 +53,8 @@ class Bicgstab final : public KrylovMethod {
     double v = 0;
     double beta = 0;
     double omega = 0;
+    double before = 0;  // ‖r‖ before the last step
+    double start_iteration = 0;  // at which the method began from a true residual
   };
 
   Spare spare() override { return {p_hat_.get(), v_.data()}; }
@@ -67,6 +69,12 @@ class Bicgstab final : public KrylovMethod {
   double collective_first_half(const comm_thread::TeamThread& thread, State& state);
   void collective_second_half(const comm_thread::TeamThread& thread, double alpha, double s_bound,
                               const LeastIterate& iterates, State& state);
+  double collective_find_omega(const comm_thread::TeamThread& thread, double s_bound,
+                               spmv::BinnedSum& s_square, State& state);
+  bool collective_restart(const comm_thread::TeamThread& thread, bool is_step_done,
+                          LeastIterate& iterates, State& state, Solve& solve);
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction, Solve& solve,
+                            State& state);
   void collective_precondition(const comm_thread::TeamThread& thread, const double* from,
                                double* to);
   double* p() { return is_identity() ? p_hat_->values() : p_.data(); }

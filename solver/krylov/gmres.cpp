@@ -119,30 +119,36 @@ double Gmres::collective_square_of(const TeamThread& thread, const Array& v, dou
   return sums_.result(0);
 }
 
+/// The products of vector k with those before it, and with itself as number k, after
+/// change(first element, count) has changed it.
+template <class Change>
+void Gmres::collective_project(const TeamThread& thread, std::size_t k, double bound,
+                               double square_bound, const Change& change) {
+  std::vector<BinnedSum>& sums = state(thread).sums;
+  const double* const w = basis_[k].data();
+  sums.assign(k, BinnedSum(bound));
+  sums.emplace_back(square_bound);
+  collective_sum(thread, k + 1, [&](std::size_t i, std::int64_t count) {
+    change(i, count);
+    for (std::size_t j = 0; j < k; ++j) add_product(basis_[j].data() + i, w + i, count, sums[j]);
+    add_square(w + i, count, sums[k]);
+  });
+}
+
 /// Makes vector k orthogonal to those before, and of length 1; column k - 1 of H is what was taken
 /// from it, and its length. False where nothing is left of it but rounding.
 bool Gmres::collective_orthogonalise(const TeamThread& thread, std::size_t k) {
   ThreadState& own = state(thread);
   double* const w = basis_[k].data();
   const double bound = room_above_norm * norm_ * preconditioner_norm();
-  own.sums.assign(k, BinnedSum(bound));
-  own.sums.emplace_back(bound * norm_ * preconditioner_norm());
-  collective_sum(thread, k + 1, [&](std::size_t i, std::int64_t count) {
-    for (std::size_t j = 0; j < k; ++j)
-      add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
-    add_square(w + i, count, own.sums[k]);
-  });
+  collective_project(thread, k, bound, bound * norm_ * preconditioner_norm(),
+                     [](std::size_t, std::int64_t) {});
   const double square = sums_.result(static_cast<int>(k));
   for (std::size_t j = 0; j < k; ++j) own.column[j] = sums_.result(static_cast<int>(j));
 
-  own.sums.assign(k, BinnedSum(std::sqrt(square)));
-  own.sums.emplace_back(square);
-  collective_sum(thread, k + 1, [&](std::size_t i, std::int64_t count) {
+  collective_project(thread, k, std::sqrt(square), square, [&](std::size_t i, std::int64_t count) {
     for (std::size_t j = 0; j < k; ++j)
       add_multiple(-own.column[j], basis_[j].data() + i, w + i, count);
-    for (std::size_t j = 0; j < k; ++j)
-      add_product(basis_[j].data() + i, w + i, count, own.sums[j]);
-    add_square(w + i, count, own.sums[k]);
   });
   const double projected_square = sums_.result(static_cast<int>(k));
   double rest = projected_square;

@@ -22,7 +22,7 @@ namespace weft::solver {
 /// before twice, by classical Gram-Schmidt, which loses no orthogonality and takes two reductions
 /// whatever their number; its norm comes with the second.
 ///
-/// Where the new vector lies in the space of the others, a cycle ends early: with the solution
+/// A cycle ends early where the new vector lies in the space of the others: with the solution
 /// unless A·M is singular. A cycle that brings nothing is a breakdown, for the next would be equal.
 ///
 /// Bytes an iteration: columns are read three times, half of the m on average; a block of each is
@@ -78,6 +78,9 @@ class Gmres : public KrylovMethod {
   void collective_sum(const comm_thread::TeamThread& thread, std::size_t count, const Work& work);
   template <class Work>
   void for_each_block(const comm_thread::TeamThread& thread, const Work& work) const;
+  template <class Change>
+  void collective_project(const comm_thread::TeamThread& thread, std::size_t k, double bound,
+                          double square_bound, const Change& change);
   bool collective_orthogonalise(const comm_thread::TeamThread& thread, std::size_t k);
   std::vector<double*> carried() override { return {x_.data()}; }
   double collective_restore(const comm_thread::TeamThread& thread, Solve& solve);

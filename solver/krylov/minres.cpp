@@ -19,7 +19,7 @@ using spmv::BinnedSum;
 /// Less than this of the tridiagonal matrix is rounding.
 constexpr double least_turned = 64 * std::numeric_limits<double>::epsilon();
 
-/// Where A·r is smaller than this, x is kept. At its least before orthogonality is lost it is about
+/// x is kept where A·r is smaller than this. At its least before orthogonality is lost it is about
 /// 1e-8 of ‖A‖·‖r‖.
 constexpr double least_turned_to_keep = 1e-6;
 /// x is kept again where A·r is smaller by this.
@@ -110,6 +110,23 @@ Minres::State Minres::collective_start(const TeamThread& thread, double bound) {
   return state;
 }
 
+/// Turns `column` of the tridiagonal matrix by the last two rotations and a new one. False where
+/// nothing but rounding is left of it.
+bool Minres::turn(State& state, double delta, double gamma, std::span<double, 3> column) {
+  state.t_norm = std::max(state.t_norm, std::hypot(delta, gamma, state.gamma));
+  const double first = state.cosine * delta - state.cosine_before * state.sine * state.gamma;
+  const double turned = std::hypot(first, state.cosine * gamma);
+  if (!(turned > least_turned * state.t_norm)) return false;
+  state.turned = turned / state.t_norm;
+  const double length = std::hypot(first, gamma);
+  column[0] = state.sine_before * state.gamma;
+  column[1] = state.sine * delta + state.cosine_before * state.cosine * state.gamma;
+  column[2] = length;
+  state.cosine_before = std::exchange(state.cosine, first / length);
+  state.sine_before = std::exchange(state.sine, gamma / length);
+  return true;
+}
+
 /// w_j, x, r, and v_{j+1} and its z at their length. `column`: of the rotated matrix.
 void Minres::update(const TeamThread& thread, State& state, double gamma,
                     std::span<const double, 3> column) {
@@ -154,17 +171,8 @@ void Minres::collective_step(const TeamThread& thread, State& state, SolveReport
   if (!(gamma_square >= 0)) return break_down(report, not_definite);
   const double gamma = std::sqrt(gamma_square);
 
-  state.t_norm = std::max(state.t_norm, std::hypot(delta, gamma, state.gamma));
-  const double first = state.cosine * delta - state.cosine_before * state.sine * state.gamma;
-  const double turned = std::hypot(first, state.cosine * gamma);
-  if (!(turned > least_turned * state.t_norm)) return break_down(report, is_least);
-  state.turned = turned / state.t_norm;
-  const double length = std::hypot(first, gamma);
-  const double column[3] = {state.sine_before * state.gamma,
-                            state.sine * delta + state.cosine_before * state.cosine * state.gamma,
-                            length};
-  state.cosine_before = std::exchange(state.cosine, first / length);
-  state.sine_before = std::exchange(state.sine, gamma / length);
+  std::array<double, 3> column{};
+  if (!turn(state, delta, gamma, column)) return break_down(report, is_least);
   update(thread, state, gamma, column);
 
   const double kept = state.sine * state.sine;

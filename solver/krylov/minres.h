@@ -85,6 +85,7 @@ class Minres final : public KrylovMethod {
   void collective_step(const comm_thread::TeamThread& thread, State& state, SolveReport& report);
   void collective_measure(const comm_thread::TeamThread& thread, const double* v, double v_bound,
                           double r_bound);
+  static bool turn(State& state, double delta, double gamma, std::span<double, 3> column);
   void update(const comm_thread::TeamThread& thread, State& state, double gamma,
               std::span<const double, 3> column);
   const double* m(const double* v) const { return is_identity() ? v : m_.data(); }

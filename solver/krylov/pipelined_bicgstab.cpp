@@ -107,12 +107,46 @@ PipelinedBicgstab::State PipelinedBicgstab::collective_start(const TeamThread& t
   return state;
 }
 
-/// p, s, z, q and y; and ω from them, while v = A·M·z is computed.
-void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& state) {
+/// ω, and what the next step needs of s and z.
+void PipelinedBicgstab::set_omega(State& state) const {
+  const double y = std::sqrt(stabilizer_.result(1));
+  const double q = std::sqrt(stabilizer_.result(2));
+  // Sums drop what is far below their bounds, as in Bicgstab.
+  const bool is_usable = y > 0 && std::abs(stabilizer_.result(0)) > Bicgstab::least_cosine * q * y;
+  state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
+  state.shadow_dot_s = stabilizer_.result(3);
+  state.shadow_dot_z = stabilizer_.result(4);
+  state.s = std::sqrt(stabilizer_.result(5));
+  state.z = std::sqrt(stabilizer_.result(6));
+}
+
+/// p, s, z, q and y of `count` rows from row i on.
+void PipelinedBicgstab::advance_directions(const State& state, std::size_t i, std::int64_t count) {
+  const double alpha = state.alpha;
   const double beta = state.beta;
   const double omega = state.omega;
-  const double s_bound = state.w + std::abs(beta) * (state.s + std::abs(omega) * state.z);
-  const double z_bound = norm_ * state.w + std::abs(beta) * (1 + std::abs(omega) * norm_) * state.z;
+  double* const r = r_.data() + i;
+  double* const s = s_.data() + i;
+  double* const y = w() + i;
+  if (is_identity()) {
+    combine(r, beta, omega, s, p_hat_.data() + i, count);
+  } else {
+    combine(r_hat_.data() + i, beta, omega, s_hat_.data() + i, p_hat_.data() + i, count);
+    combine(w_hat_->values() + i, beta, omega, z_hat_->values() + i, s_hat_.data() + i, count);
+    update_solution(-alpha, s_hat_.data() + i, r_hat_.data() + i, count);
+  }
+  combine(y, beta, omega, z() + i, s, count);
+  combine(t_.data() + i, beta, omega, v_.data() + i, z() + i, count);
+  update_solution(-alpha, s, r, count);
+  update_solution(-alpha, z() + i, y, count);
+}
+
+/// p, s, z, q and y; and ω from them, while v = A·M·z is computed.
+void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& state) {
+  const double beta = std::abs(state.beta);
+  const double omega = std::abs(state.omega);
+  const double s_bound = state.w + beta * (state.s + omega * state.z);
+  const double z_bound = norm_ * state.w + beta * (1 + omega * norm_) * state.z;
   const double q_bound = state.r + std::abs(state.alpha) * s_bound;
   const double y_bound = state.w + std::abs(state.alpha) * z_bound;
   {
@@ -124,21 +158,11 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
     BinnedSum shadow_dot_z(state.shadow * z_bound);
     BinnedSum s_square(s_bound * s_bound);
     BinnedSum z_square(z_bound * z_bound);
-    for_each_segment(thread, [&, alpha = state.alpha](std::size_t i, std::int64_t count) {
-      double* const r = r_.data() + i;
-      double* const s = s_.data() + i;
-      double* const y = w() + i;
-      if (is_identity()) {
-        combine(r, beta, omega, s, p_hat_.data() + i, count);
-      } else {
-        combine(r_hat_.data() + i, beta, omega, s_hat_.data() + i, p_hat_.data() + i, count);
-        combine(w_hat_->values() + i, beta, omega, z_hat_->values() + i, s_hat_.data() + i, count);
-        update_solution(-alpha, s_hat_.data() + i, r_hat_.data() + i, count);
-      }
-      combine(y, beta, omega, z() + i, s, count);
-      combine(t_.data() + i, beta, omega, v_.data() + i, z() + i, count);
-      update_solution(-alpha, s, r, count);
-      update_solution(-alpha, z() + i, y, count);
+    for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
+      advance_directions(state, i, count);
+      const double* const r = r_.data() + i;
+      const double* const s = s_.data() + i;
+      const double* const y = w() + i;
       add_product(r, y, count, q_dot_y);
       add_square(y, count, y_square);
       add_square(r, count, q_square);
@@ -154,27 +178,40 @@ void PipelinedBicgstab::collective_first_half(const TeamThread& thread, State& s
   collective_apply(thread, z(), *z_hat_, v_.data());
   const PhaseScope scope(timer_, thread.index, Phase::reduction);
   stabilizer_.collective_finish(thread);
-  const double y = std::sqrt(stabilizer_.result(1));
-  const double q = std::sqrt(stabilizer_.result(2));
-  // As in Bicgstab.
-  const bool is_usable = y > 0 && std::abs(stabilizer_.result(0)) > Bicgstab::least_cosine * q * y;
-  state.omega = is_usable ? stabilizer_.result(0) / stabilizer_.result(1) : 0;
-  state.shadow_dot_s = stabilizer_.result(3);
-  state.shadow_dot_z = stabilizer_.result(4);
-  state.s = std::sqrt(stabilizer_.result(5));
-  state.z = std::sqrt(stabilizer_.result(6));
+  set_omega(state);
+}
+
+/// x, r and w of `count` rows from row i on.
+void PipelinedBicgstab::advance_iterate(const State& state, const LeastIterate& iterates,
+                                        std::size_t i, std::int64_t count) {
+  const double alpha = state.alpha;
+  const double omega = state.omega;
+  double* const x = iterates.next() + i;
+  double* const r = r_.data() + i;
+  double* const y_and_w = w() + i;
+  if (iterates.next() != iterates.current()) std::copy_n(iterates.current() + i, count, x);
+  update_solution(alpha, p_hat_.data() + i, x, count);
+  update_solution(omega, is_identity() ? r : r_hat_.data() + i, x, count);
+  update_solution(-omega, y_and_w, r, count);
+  const double* const t = t_.data() + i;
+  const double* const v = v_.data() + i;
+  for (std::int64_t k = 0; k < count; ++k) y_and_w[k] -= omega * (t[k] - alpha * v[k]);
+  if (is_identity()) return;
+  const double* const w_hat = w_hat_->values() + i;
+  const double* const z_hat = z_hat_->values() + i;
+  double* const r_hat = r_hat_.data() + i;
+  for (std::int64_t k = 0; k < count; ++k) r_hat[k] -= omega * (w_hat[k] - alpha * z_hat[k]);
 }
 
 /// x, r and w; and the next α and β from them, while t = A·M·w is computed.
 void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
                                                const LeastIterate& iterates, State& state) {
-  double* const x = iterates.next();
-  const double alpha = state.alpha;
-  const double omega = state.omega;
+  const double alpha = std::abs(state.alpha);
+  const double omega = std::abs(state.omega);
   const double q = std::sqrt(stabilizer_.result(2));
   const double y = std::sqrt(stabilizer_.result(1));
-  const double r_bound = q > 0 ? q + std::abs(omega) * y : state.r + std::abs(alpha) * state.s;
-  const double w_bound = y + std::abs(omega) * norm_ * (state.w + std::abs(alpha) * state.z);
+  const double r_bound = q > 0 ? q + omega * y : state.r + alpha * state.s;
+  const double w_bound = y + omega * norm_ * (state.w + alpha * state.z);
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     BinnedSum r_square(r_bound * r_bound);
@@ -182,26 +219,12 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
     BinnedSum shadow_dot_w(state.shadow * w_bound);
     BinnedSum w_square(w_bound * w_bound);
     for_each_segment(thread, [&](std::size_t i, std::int64_t count) {
-      double* const r = r_.data() + i;
-      double* const y_and_w = w() + i;
-      if (x != iterates.current()) std::copy_n(iterates.current() + i, count, x + i);
-      update_solution(alpha, p_hat_.data() + i, x + i, count);
-      update_solution(omega, is_identity() ? r : r_hat_.data() + i, x + i, count);
-      update_solution(-omega, y_and_w, r, count);
-      for (std::int64_t k = 0; k < count; ++k) {
-        const auto e = i + static_cast<std::size_t>(k);
-        y_and_w[k] -= omega * (t_[e] - alpha * v_[e]);
-      }
-      if (!is_identity()) {
-        const double* const w_hat = w_hat_->values() + i;
-        const double* const z_hat = z_hat_->values() + i;
-        double* const r_hat = r_hat_.data() + i;
-        for (std::int64_t k = 0; k < count; ++k) r_hat[k] -= omega * (w_hat[k] - alpha * z_hat[k]);
-      }
+      advance_iterate(state, iterates, i, count);
+      const double* const r = r_.data() + i;
       add_square(r, count, r_square);
       add_product(shadow_.data() + i, r, count, shadow_dot_r);
-      add_product(shadow_.data() + i, y_and_w, count, shadow_dot_w);
-      add_square(y_and_w, count, w_square);
+      add_product(shadow_.data() + i, w() + i, count, shadow_dot_w);
+      add_square(w() + i, count, w_square);
     });
     flush(residual_, thread, {&r_square, &shadow_dot_r, &shadow_dot_w, &w_square});
   }
@@ -214,46 +237,56 @@ void PipelinedBicgstab::collective_second_half(const TeamThread& thread,
   set_step(state, residual_.result(1), residual_.result(2));
 }
 
+void PipelinedBicgstab::collective_carry_all(const TeamThread& thread, Carry direction,
+                                             Solve& solve, State& state) {
+  collective_carry(thread, direction, solve,
+                   {&solve.bound, &state.start_iteration, &state.r, &state.w, &state.s, &state.z,
+                    &state.shadow, &state.rho, &state.alpha, &state.beta, &state.omega,
+                    &state.shadow_dot_s, &state.shadow_dot_z},
+                   carried());
+}
+
+/// Begins again from the true residual. False where that has led to no iteration, which ends the
+/// solve.
+bool PipelinedBicgstab::collective_restart(const TeamThread& thread, LeastIterate& iterates,
+                                           State& state, Solve& solve) {
+  SolveReport& report = solve.report;
+  if (report.iterations == static_cast<std::int64_t>(state.start_iteration)) {
+    break_down(report,
+               "the first step from a residual does not exist, because r·A·M·r "
+               "is 0; gmres does not need it");
+    return false;
+  }
+  ++report.restarts;
+  settle(thread, iterates, other_x_.data());
+  collective_begin_again(thread, solve);
+  state = collective_start(thread, std::max(solve.bound, state.r * state.r));
+  state.start_iteration = static_cast<double>(report.iterations);
+  iterates.set_norm(state.r);
+  return true;
+}
+
 void PipelinedBicgstab::collective_iterate(const TeamThread& thread, Solves solves) {
   Solve& solve = solves.front();
   SolveReport& report = solve.report;
   State state;
-  double start_iteration = 0;
-  const auto carry = [&](Carry direction) {
-    collective_carry(thread, direction, solve,
-                     {&solve.bound, &start_iteration, &state.r, &state.w, &state.s, &state.z,
-                      &state.shadow, &state.rho, &state.alpha, &state.beta, &state.omega,
-                      &state.shadow_dot_s, &state.shadow_dot_z},
-                     carried());
-  };
   if (is_continued()) {
-    carry(Carry::restore);
+    collective_carry_all(thread, Carry::restore, solve, state);
     collective_apply(thread, w(), *w_hat_, t_.data());
     collective_apply(thread, z(), *z_hat_, v_.data());
   } else {
     state = collective_start(thread, solve.bound);
-    start_iteration = static_cast<double>(report.iterations);
+    state.start_iteration = static_cast<double>(report.iterations);
   }
   solve.know_first_norm(state.r);
   LeastIterate iterates(x_.data(), other_x_.data(), state.r);
-  auto last_start = static_cast<std::int64_t>(start_iteration);
   while (solve.goes_on()) {
-    const bool is_usable = std::isfinite(state.alpha) &&
-                           std::abs(state.rho) > Bicgstab::least_cosine * state.shadow * state.r &&
-                           (state.omega != 0 || report.iterations == last_start);
+    const bool is_usable =
+        std::isfinite(state.alpha) &&
+        std::abs(state.rho) > Bicgstab::least_cosine * state.shadow * state.r &&
+        (state.omega != 0 || static_cast<double>(report.iterations) == state.start_iteration);
     if (!is_usable) {
-      if (report.iterations == last_start) {
-        break_down(report,
-                   "the first step from a residual does not exist, because r·A·M·r "
-                   "is 0; gmres does not need it");
-        break;
-      }
-      ++report.restarts;
-      last_start = report.iterations;
-      settle(thread, iterates, other_x_.data());
-      collective_begin_again(thread, solve);
-      state = collective_start(thread, std::max(solve.bound, state.r * state.r));
-      iterates.set_norm(state.r);
+      if (!collective_restart(thread, iterates, state, solve)) break;
       continue;
     }
     collective_first_half(thread, state);
@@ -265,10 +298,9 @@ void PipelinedBicgstab::collective_iterate(const TeamThread& thread, Solves solv
       break_down(report, "the residual left the range of double; gmres cannot diverge");
       break;
     }
-    start_iteration = static_cast<double>(last_start);
     if (is_checkpoint_due(report)) {
       settle(thread, iterates, other_x_.data());
-      carry(Carry::keep);
+      collective_carry_all(thread, Carry::keep, solve, state);
     }
   }
   settle_at_end(thread, iterates, other_x_.data(), solve);

@@ -51,6 +51,7 @@ class PipelinedBicgstab final : public KrylovMethod {
     double omega = 0;  // of the last step
     double shadow_dot_s = 0;
     double shadow_dot_z = 0;
+    double start_iteration = 0;  // at which the method began from a true residual
   };
 
   Spare spare() override { return {z_hat_.get(), v_.data()}; }
@@ -67,6 +68,14 @@ class PipelinedBicgstab final : public KrylovMethod {
                               State& state);
   void collective_apply(const comm_thread::TeamThread& thread, const double* from,
                         spmv::Operand& hat, double* product);
+  void advance_directions(const State& state, std::size_t i, std::int64_t count);
+  void advance_iterate(const State& state, const LeastIterate& iterates, std::size_t i,
+                       std::int64_t count);
+  bool collective_restart(const comm_thread::TeamThread& thread, LeastIterate& iterates,
+                          State& state, Solve& solve);
+  void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction, Solve& solve,
+                            State& state);
+  void set_omega(State& state) const;
   static void set_step(State& state, double rho, double shadow_dot_w);
   double* w() { return is_identity() ? w_hat_->values() : w_.data(); }
   double* z() { return is_identity() ? z_hat_->values() : z_.data(); }

@@ -118,24 +118,37 @@ bool ReducedCg::may_begin_again(const State& state, const Step& step, int vain_r
   return report.status == SolveStatus::not_converged;
 }
 
+void ReducedCg::Restarts::note(double norm) {
+  if (!std::exchange(is_last, false)) return;
+  vain = norm < StopRule::least_gain * least_norm ? 0 : vain + 1;
+  least_norm = std::min(least_norm, norm);
+}
+
+/// The step, and the state after it.
+void ReducedCg::collective_advance_all(const TeamThread& thread, State& state, Step& step) {
+  state.p_norm = std::sqrt(step.r_square) + std::abs(step.beta) * state.p_norm;
+  if (!state.has_direction) state.fresh_square = step.r_square;
+  collective_advance(thread, state, step);
+  if (state.is_stale(step.r_square)) state.fresh_square = step.r_square;
+  state.has_direction = true;
+  state.r_square = step.r_square;
+  state.r_dot_u = step.r_dot_u;
+  state.alpha = step.alpha;
+}
+
 void ReducedCg::collective_iterate(const TeamThread& thread, Solves solves) {
   Solve& solve = solves.front();
   SolveReport& report = solve.report;
   State state{.r_square = solve.bound};
   Step step;
   fitted_.reset(thread);
-  double restart_norm = std::numeric_limits<double>::infinity();  // least ‖b − A·x‖ at a restart
-  int vain_restarts = 0;  // in succession
-  bool is_restarted = false;
+  Restarts restarts;
   bool is_step_known = is_continued();
   if (is_step_known) collective_carry_all(thread, Carry::restore, solve, state, step);
   while (true) {
     if (!is_step_known) step = collective_next_step(thread, state);
     const double norm = std::sqrt(step.r_square);
-    if (std::exchange(is_restarted, false)) {
-      vain_restarts = norm < StopRule::least_gain * restart_norm ? 0 : vain_restarts + 1;
-      restart_norm = std::min(restart_norm, norm);
-    }
+    restarts.note(norm);
     if (!solve.rule.has_first_norm()) {
       solve.know_first_norm(norm);
       if (report.status != SolveStatus::not_converged) return;
@@ -148,21 +161,14 @@ void ReducedCg::collective_iterate(const TeamThread& thread, Solves solves) {
     }
     if (!solve.goes_on()) return;
     if (is_lost || !(step.denominator > 0)) {
-      if (!may_begin_again(state, step, vain_restarts, report)) return;
+      if (!may_begin_again(state, step, restarts.vain, report)) return;
       ++report.restarts;
       collective_begin_again(thread, solve);
-      is_restarted = true;
+      restarts.is_last = true;
       state = {.r_square = std::max(step.r_square, solve.bound)};
       continue;
     }
-    state.p_norm = norm + std::abs(step.beta) * state.p_norm;
-    if (!state.has_direction) state.fresh_square = step.r_square;
-    collective_advance(thread, state, step);
-    if (state.is_stale(step.r_square)) state.fresh_square = step.r_square;
-    state.has_direction = true;
-    state.r_square = step.r_square;
-    state.r_dot_u = step.r_dot_u;
-    state.alpha = step.alpha;
+    collective_advance_all(thread, state, step);
     ++report.iterations;
   }
 }

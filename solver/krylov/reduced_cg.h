@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,14 @@ class ReducedCg : public KrylovMethod {
     double alpha = 0;
     double beta = 0;
     double denominator = 0;  // of α; not positive: unusable
+  };
+  /// Restarts from the true residual.
+  struct Restarts {
+    double least_norm = std::numeric_limits<double>::infinity();  // ‖b − A·x‖ at one of them
+    int vain = 0;  // in succession
+    bool is_last = false;  // nothing has been done since one
+    /// `norm`: before the next step.
+    void note(double norm);
   };
 
   void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) final;
@@ -117,6 +126,7 @@ class ReducedCg : public KrylovMethod {
                        double p_square);
   void collective_carry_all(const comm_thread::TeamThread& thread, Carry direction, Solve& solve,
                             State& state, Step& step);
+  void collective_advance_all(const comm_thread::TeamThread& thread, State& state, Step& step);
   bool may_begin_again(const State& state, const Step& step, int vain_restarts,
                        SolveReport& report) const;
 

@@ -54,7 +54,7 @@ class TextbookCg : public KrylovMethod {
 
   void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) final;
 
-  // Of all columns that are running; those of every thread:
+  // Sums of all columns that are running; those of every thread:
 
   /// `next` of the first residual, and of r -= α·A·p. Where ‖r‖ is below `looked_for`, r·z may be
   /// missing.

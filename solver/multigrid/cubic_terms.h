@@ -28,7 +28,7 @@ struct CubicTerms {
   std::array<Value, 4> weights{1, 0, 0, 0};
   bool is_inner = false;  // between two coarse points on each side
 
-  /// Of fine point `i`. `is_coarsened`: else fine and coarse points are the same.
+  /// The terms of fine point `i`. `is_coarsened`: else fine and coarse points are the same.
   static CubicTerms of(const GridDirection& fine, bool is_coarsened, spmv::GlobalIndex i) {
     if (!is_coarsened) return {.first = i};
     if (i % 2 != 0) return {.first = i / 2};

@@ -46,7 +46,6 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
   const GridBox domain = level.grid.points();
   const GridBox own = level.cuts.box(rank);
   const int threads = crew_.team().thread_count();
-  const int steps = options_.steps_on(index);
   const int f_depth = is_last ? 0 : depth(index);
   const int e_depth = solution_depth(index);
   // Beside a grid that this rank has as a whole are zeros, which a row needs at its ends alone.
@@ -65,7 +64,16 @@ void CycleGrids<Value>::make_level(Level& level, std::size_t index) {
   if (index > 0)
     level.e_halo.emplace(communicator, domain, side(level.cuts, 0, level.e),
                          side(level.finer_cuts, e_depth, level.interpolation_source()), threads);
-  if (is_last) return;
+  if (!is_last) make_passes(level, index);
+}
+
+template <class Value>
+void CycleGrids<Value>::make_passes(Level& level, std::size_t index) {
+  const GridBox domain = level.grid.points();
+  const int rank = crew_.communicator().rank();
+  const GridBox own = level.cuts.box(rank);
+  const int threads = crew_.team().thread_count();
+  const int steps = options_.steps_on(index);
   const LevelCouplings<Value>* const couplings = level.couplings.get();
   const bool keeps_x = !UpPass<Value>::repeats_start(steps, couplings);
   if (keeps_x) level.x = GridArray<Value>(own, steps);

@@ -79,6 +79,7 @@ class CycleGrids {
 
  private:
   void make_level(Level& level, std::size_t index);
+  void make_passes(Level& level, std::size_t index);
   void run_alone(const comm_thread::TeamThread& thread, const spmv::Work& work) const;
 
   comm_thread::Crew crew_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "solver/levels/run_cycle.h"
 #include "solver/multigrid/cycle_grids.h"
@@ -53,6 +54,18 @@ struct RestrictionTerms {
   int count = 1;
   std::array<Value, 3> weights{1, 0, 0};
 };
+
+/// The first of the coarse points that any of the fine ones needs, and the one after the last.
+template <class Terms>
+std::pair<GlobalIndex, GlobalIndex> points_needed(const Terms& terms) {
+  GlobalIndex begin = terms[0].first;
+  GlobalIndex end = begin;
+  for (const auto& term : terms) {
+    begin = std::min(begin, term.first);
+    end = std::max(end, term.first + term.count);
+  }
+  return {begin, end};
+}
 
 /// out += weight·(unit·row) at the points [begin, end).
 template <class In, class Value>
@@ -203,13 +216,9 @@ void FullStart<Value>::interpolate_to(const TeamThread& thread, std::size_t inde
     return terms[d][static_cast<std::size_t>(i - own.begin[d])];
   };
   if (!own.is_empty()) {
-    // Coarse points along x that any of the row needs.
-    GlobalIndex begin = term(0, own.begin[0]).first;
-    GlobalIndex end = begin;
-    for (const CubicTerms<Value>& of : terms[0]) {
-      begin = std::min(begin, of.first);
-      end = std::max(end, of.first + of.count);
-    }
+    const auto needed = points_needed(terms[0]);
+    const GlobalIndex begin = needed.first;
+    const GlobalIndex end = needed.second;
     Value* const t = rows_[static_cast<std::size_t>(thread.index)].data() + margin - begin;
     for_each_row_of(thread, own, [&](GlobalIndex y, GlobalIndex z) {
       const CubicTerms<Value>& in_y = term(1, y);

@@ -43,7 +43,7 @@ class FullStart {
   std::size_t byte_count() const;
 
  private:
-  /// Of a grid that is neither the finest nor the coarsest.
+  /// The guess on a grid that is neither the finest nor the coarsest.
   struct Guess {
     GridArray<Value> values;  // of the solution so far, or of the last correction to it
     GridArray<Value> sum;  // of all before that

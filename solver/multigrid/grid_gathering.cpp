@@ -8,7 +8,7 @@
 
 #include "comm_thread/engine/neighbour_exchange.h"
 #include "comm_thread/mpi/error_agreement.h"
-#include "solver/levels/exchange_seconds.h"
+#include "comm_thread/probe/median_seconds.h"
 #include "solver/multigrid/grids/level_cuts.h"
 #include "solver/multigrid/level_plan.h"
 
@@ -20,7 +20,7 @@ using spmv::GridBox;
 
 constexpr std::size_t few_bytes = 8;
 constexpr std::size_t many_bytes = std::size_t{64} * 1024;
-constexpr std::size_t sample_count = 9;
+constexpr int sample_count = 9;
 
 /// Seconds that a thread takes for a point in both passes of a cycle with two steps, and more for
 /// each other step: docs/notes/multigrid.md, "What bounds the passes".
@@ -86,7 +86,7 @@ Gathering collective_measure_exchanges(const comm_thread::Crew& crew,
     comm_thread::NeighbourExchange exchange(communicator, "multigrid trial", neighbours,
                                             communicator.new_tag());
     communicator.barrier();  // both ends of every pair exist
-    return collective_exchange_seconds(communicator, sample_count, [&] {
+    return comm_thread::collective_median_seconds(communicator, sample_count, [&] {
       if (!exchange.is_empty()) exchange.post(crew.comm_thread()).wait();
     });
   };
@@ -117,7 +117,7 @@ double modelled_cycle_seconds(std::span<const GridLevel> grids,
     const double threads =
         std::clamp(points / least_points_of_a_thread, 1.0, static_cast<double>(thread_count));
     seconds += points * (seconds_per_point + seconds_per_point_and_step * steps) / threads;
-    // Of a grid that moves all points travel, in as many messages as boxes were one.
+    // All points of a grid that moves travel, in as many messages as boxes become one.
     const double merged = is_moved ? box.points() : 0;
     int senders = 1;
     for (std::size_t d = 0; d < 3; ++d) senders *= finer.box_count(d) / cuts.box_count(d);

@@ -82,6 +82,8 @@ class MultigridMethodOf final : public MultigridMethod {
                             Carried& scalars);
   /// `unit`: by which the residual is multiplied.
   FinestResidual residual(double unit = 1);
+  bool collective_descend(const comm_thread::TeamThread& thread, const FinestResidual& finest,
+                          Carried& state, Solve& solve);
   double collective_norm(const comm_thread::TeamThread& thread, spmv::CloseSum& square);
   /// ‖b − A·x‖ in a pass of its own.
   double collective_measure(const comm_thread::TeamThread& thread, double bound);
@@ -282,79 +284,76 @@ double MultigridMethodOf<Value>::collective_measure(const TeamThread& thread, do
   return collective_norm(thread, square);
 }
 
+/// The residual, its norm, which is noted, and the cycle down from it. False where the solve ends.
+template <class Value>
+bool MultigridMethodOf<Value>::collective_descend(const TeamThread& thread,
+                                                  const FinestResidual& finest, Carried& state,
+                                                  Solve& solve) {
+  if (x_halo_) x_halo_->copy_own(thread);
+  const bool is_first = !solve.rule.has_first_norm();
+  const double before = state.norm;
+  Carried begun_state = state;  // what a checkpoint takes: it repeats the cycle down
+  Solve begun = solve;
+  const auto goes_on_with = [&](double norm) {
+    if (is_first) {
+      solve.know_first_norm(norm);
+    } else {
+      note(thread, norm, solve);
+      if (is_checkpoint_due(solve.report))
+        collective_carry_all(thread, Carry::keep, begun, begun_state);
+    }
+    state.norm = norm;
+    state.factor = is_first ? 1 : norm / before;
+    return solve.goes_on();
+  };
+  const bool is_near =
+      !is_first && before * state.factor < expected_margin * solve.rule.wanted_norm();
+  if (is_near && !goes_on_with(collective_measure(thread, before * before))) return false;
+  CloseSum square(before * before);
+  cycle_->collective_descend(thread,
+                             {.residual = &finest,
+                              .copy = &cycle_->right_hand_side(),
+                              .square = is_near ? nullptr : &square},
+                             x_halo_ && !is_near ? &*x_halo_ : nullptr);
+  return is_near || goes_on_with(collective_norm(thread, square));
+}
+
 template <class Value>
 void MultigridMethodOf<Value>::collective_iterate(const TeamThread& thread, Solves solves) {
   Solve& solve = solves.front();
   const double bound = solve.bound;
   SemiIteration outer(cycle_->least_eigenvalue(), 1);
-  double norm = std::sqrt(bound);
   const double largest = std::sqrt(bound / static_cast<double>(op().global_row_count()));
-  double unit = SolveUnit::of(largest, cycle_->finest().scale);
-  double factor = 1;  // by which the last iteration has reduced the residual
+  Carried state{.norm = std::sqrt(bound),
+                .factor = 1,
+                .rho = outer.carried(),
+                .unit = SolveUnit::of(largest, cycle_->finest().scale)};
   if (is_continued()) {
-    Carried scalars;
-    collective_carry_all(thread, Carry::restore, solve, scalars);
-    norm = scalars.norm;
-    factor = scalars.factor;
-    outer.carried() = scalars.rho;
-    unit = scalars.unit;
+    collective_carry_all(thread, Carry::restore, solve, state);
+    outer.carried() = state.rho;
   }
-  const FinestResidual finest = residual(unit);
+  const FinestResidual finest = residual(state.unit);
   // The finest grid's cycle of it is to come.
   bool is_start = full_start_ && !solve.rule.has_first_norm();
   if (is_start) {
-    norm = collective_measure(thread, bound);
-    solve.know_first_norm(norm);
+    state.norm = collective_measure(thread, bound);
+    solve.know_first_norm(state.norm);
     if (!solve.goes_on()) return;
-    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, unit,
+    full_start_->collective_run(thread, layout_, b_halo_ ? b_with_halo_.data() : b_, state.unit,
                                 solution_on_grid());
   }
-  while (true) {
-    if (x_halo_) x_halo_->copy_own(thread);
-    const bool is_first = !solve.rule.has_first_norm();
-    const double before = norm;
-    spmv::Halo* halo = x_halo_ ? &*x_halo_ : nullptr;
-    Carried scalars{.norm = norm, .factor = factor, .rho = outer.carried(), .unit = unit};
-    Solve begun = solve;  // what a checkpoint takes: it repeats the cycle down
-    const auto note_norm = [&] {
-      if (is_first) {
-        solve.know_first_norm(norm);
-        factor = 1;
-      } else {
-        note(thread, norm, solve);
-        if (is_checkpoint_due(solve.report))
-          collective_carry_all(thread, Carry::keep, begun, scalars);
-        factor = norm / before;
-      }
-      return !solve.goes_on();
-    };
-    bool is_known = false;
-    if (!is_first && before * factor < expected_margin * solve.rule.wanted_norm()) {
-      norm = collective_measure(thread, before * before);
-      if (note_norm()) break;
-      halo = nullptr;
-      is_known = true;
-    }
-    CloseSum square(before * before);
-    cycle_->collective_descend(thread,
-                               {.residual = &finest,
-                                .copy = &cycle_->right_hand_side(),
-                                .square = is_known ? nullptr : &square},
-                               halo);
-    if (!is_known) {
-      norm = collective_norm(thread, square);
-      if (note_norm()) break;
-    }
+  while (collective_descend(thread, finest, state, solve)) {
     // A full start ends with a whole cycle: its errors are smooth, which a step of the outer
     // iteration, longer than one, would overcorrect.
     const SemiIteration::Step step = is_start ? SemiIteration::Step{0, 1} : outer.next();
     is_start = false;
+    state.rho = outer.carried();
     cycle_->collective_ascend(thread, {.layout = &layout_,
                                        .values = solution_on_grid(),
                                        .direction = &direction_,
                                        .old = step.old,
                                        .fresh = step.fresh,
-                                       .factor = 1 / unit});
+                                       .factor = 1 / state.unit});
     ++solve.report.iterations;
   }
   turn_solution_back(thread);

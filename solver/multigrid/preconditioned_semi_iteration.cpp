@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "solver/krylov/fused_vector_kernels.h"
-#include "solver/multigrid/grids/chebyshev.h"
 
 namespace weft::solver {
 
@@ -39,10 +38,22 @@ double PreconditionedSemiIteration::collective_norm(const TeamThread& thread,
   return std::sqrt(squares_.result());
 }
 
+/// z = M·r, d and x.
+void PreconditionedSemiIteration::advance(const TeamThread& thread,
+                                          const SemiIteration::Step& step) {
+  const PhaseScope scope(timer_, thread.index, Phase::vector_update);
+  thread.barrier();
+  general()->apply(thread, r_.data(), z_.data());
+  double* const d = d_->values();
+  for_each_element(thread, [&](std::size_t i) {
+    d[i] = step.old * d[i] + step.fresh * z_[i];
+    x_[i] += d[i];
+  });
+}
+
 void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread, Solves solves) {
   Solve& solve = solves.front();
   SemiIteration outer(bounds_.least, bounds_.most);
-  double* const d = d_->values();
   double norm = 0;
   const auto carry = [&](Carry direction) {
     collective_carry(thread, direction, solve, {&norm, &outer.carried()}, carried());
@@ -58,16 +69,7 @@ void PreconditionedSemiIteration::collective_iterate(const TeamThread& thread, S
   }
   solve.know_first_norm(norm);
   while (solve.goes_on()) {
-    {
-      const PhaseScope scope(timer_, thread.index, Phase::vector_update);
-      thread.barrier();
-      general()->apply(thread, r_.data(), z_.data());
-      const SemiIteration::Step step = outer.next();
-      for_each_element(thread, [&](std::size_t i) {
-        d[i] = step.old * d[i] + step.fresh * z_[i];
-        x_[i] += d[i];
-      });
-    }
+    advance(thread, outer.next());
     op().apply(thread, options().mode, *d_, q_.data(), timer_, {});
     thread.barrier();  // others have written rows of q
     spmv::BinnedSum square(norm * norm);

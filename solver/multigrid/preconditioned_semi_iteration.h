@@ -8,6 +8,7 @@
 #include "perfmodel/traffic_model.h"
 #include "solver/krylov/method.h"
 #include "solver/multigrid/cycle_spectrum.h"
+#include "solver/multigrid/grids/chebyshev.h"
 
 namespace weft::solver {
 
@@ -46,6 +47,7 @@ class PreconditionedSemiIteration final : public KrylovMethod {
                         const double* product) override;
   void collective_iterate(const comm_thread::TeamThread& thread, Solves solves) override;
   std::vector<double*> carried() override { return {x_.data(), r_.data(), d_->values()}; }
+  void advance(const comm_thread::TeamThread& thread, const SemiIteration::Step& step);
   double collective_norm(const comm_thread::TeamThread& thread, spmv::BinnedSum& square);
 
   SpectrumBounds bounds_;

@@ -80,12 +80,7 @@ class Planner {
           .is_coarsened = {},
           .passed = own_points.is_empty() ? GridBox{} : grown(own_points, pass_depth, grid),
           .own = own_points};
-      collective_choose_directions(making.from, own_points, level.grid);
-      making.is_coarsened = level.grid.is_coarsened;
-      MadeLevel<Value> made = make_varying_level<Value>(team_, making);
-      if (is_finest) plan.inverse_norm = collective_inverse_norm(made.least_diagonal, level.grid);
-      level.couplings = std::make_unique<LevelCouplings<Value>>(std::move(made.couplings));
-      couplings = std::move(made.coarse);
+      couplings = collective_coarsen(making, level, plan);
       for (std::size_t d = 0; d < 3; ++d)
         if (level.grid.is_coarsened[d]) grid.end[d] /= 2;
       finer = level.cuts.coarse(level.grid.is_coarsened);
@@ -94,6 +89,17 @@ class Planner {
   }
 
  private:
+  /// Chooses the directions of a level and makes its couplings; returns those of the next one.
+  GridCouplings collective_coarsen(LevelMaking& making, LevelPlan<Value>& level,
+                                   GridPlan<Value>& plan) {
+    collective_choose_directions(making.from, making.own, level.grid);
+    making.is_coarsened = level.grid.is_coarsened;
+    MadeLevel<Value> made = make_varying_level<Value>(team_, making);
+    if (making.has_boundary)
+      plan.inverse_norm = collective_inverse_norm(made.least_diagonal, level.grid);
+    level.couplings = std::make_unique<LevelCouplings<Value>>(std::move(made.couplings));
+    return std::move(made.coarse);
+  }
   GridCouplings copy_of(const CouplingView& view) const {
     GridCouplings copy(view.points);
     team_.run([&](const TeamThread& thread) {

@@ -49,7 +49,7 @@ class KrylovPart {
 
   /// The pass over the vectors that follows a product's all-reduce; of `cg`, x and r.
   void update();
-  /// Of `cg`: the next direction, after the all-reduce of the residual.
+  /// Makes the next direction of `cg`, after the all-reduce of the residual.
   void turn();
 
   /// Square of the residual by the last all-reduce that had it, the same bits on all ranks;

@@ -47,7 +47,7 @@ struct KrylovSimulationResult {
   double halo_wait_fraction = 0;  // of the ranks' time
   double sum_wait_fraction = 0;
   std::uint64_t event_count = 0;
-  /// Of all values: the same for all modes and machines. Times are not part of it.
+  /// Hash of all values: the same for all modes and machines. Times are not part of it.
   std::uint64_t value_hash = 0;
 };
 

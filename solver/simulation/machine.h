@@ -51,8 +51,8 @@ struct Machine {
   int slow_rank = -1;
   double slow_factor = 1;  // by which that rank computes slower
 
-  /// Of the communication thread: between two polls while nobody waits for it, 0 on a core of its
-  /// own.
+  /// Time of the communication thread between two polls while nobody waits for it, 0 on a core of
+  /// its own.
   double poll_interval = 0;
 };
 

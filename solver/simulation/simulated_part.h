@@ -130,6 +130,17 @@ class SimulatedPart {
     std::uint64_t skipped_count = 0;
     std::uint64_t used_count = 0;
     std::uint64_t staleness_sum = 0;
+    Traffic& operator+=(const Traffic& other) {
+      sent_count += other.sent_count;
+      skipped_count += other.skipped_count;
+      used_count += other.used_count;
+      staleness_sum += other.staleness_sum;
+      return *this;
+    }
+    double mean_staleness() const {
+      if (used_count == 0) return 0;
+      return static_cast<double>(staleness_sum) / static_cast<double>(used_count);
+    }
   };
   const Traffic& traffic() const { return traffic_; }
 

@@ -138,7 +138,7 @@ void SimulatedRanks::due(SweepLane& lane, int rank, double seconds) {
   lane.events.push({seconds, static_cast<std::uint32_t>(rank), EventQueue::Kind::poll});
 }
 
-/// Of the sweep that comes next, with what a shared core does for the messages.
+/// Time of the sweep that comes next, with what a shared core does for the messages.
 double SimulatedRanks::compute_seconds(int rank, const SimulatedPart& part) const {
   const bool shares_core = options_.machine.poll_interval > 0;
   const double messages = shares_core ? model_.channel_end_count() *

@@ -122,13 +122,13 @@ class SimulatedRanks {
   double verification_seconds_;  // at least, before a rank goes on
   double lookahead_;  // of the network
 
-  // Of each rank.
+  // State of each rank.
   std::vector<unsigned char> has_begun_;
   std::vector<unsigned char> is_meeting_;
   std::vector<unsigned char> is_far_;  // it has neighbours on other lanes
   std::vector<double> waited_;
 
-  // Of verifications.
+  // State of verifications.
   double true_value_ = 0;  // of all contributions
   double verified_seconds_ = 0;
   std::atomic<int> meeting_count_{0};

@@ -28,7 +28,7 @@ struct SweepRunOptions {
   double tolerance = 1e-4;
   std::int64_t max_sweeps = 1'000'000;  // of any rank
   int max_in_flight = 100;
-  /// Of the channels of asynchronous variants: `two_sided`, `one_sided` or `shmem`.
+  /// What carries the channels of asynchronous variants: `two_sided`, `one_sided` or `shmem`.
   comm_thread::TransportChoice transport{};
   int halo_period = 1;
   int contribution_period = 10;  // also of the residuals of `sync`

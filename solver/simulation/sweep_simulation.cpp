@@ -168,6 +168,17 @@ void SweepRun::close() {
     throw std::logic_error(fmt::format("simulation: {} messages are left in flight", count));
 }
 
+/// Sorts the ranks with the fewest sweeps, and leaves the others out.
+void keep_slowest(std::vector<SimulatedRankSpeed>& ranks) {
+  const auto by_sweeps = [](const SimulatedRankSpeed& a, const SimulatedRankSpeed& b) {
+    return a.sweeps != b.sweeps ? a.sweeps < b.sweeps : a.rank < b.rank;
+  };
+  constexpr std::size_t shown = 10;
+  const std::size_t kept = std::min(shown, ranks.size());
+  std::ranges::partial_sort(ranks, ranks.begin() + static_cast<std::ptrdiff_t>(kept), by_sweeps);
+  ranks.resize(kept);
+}
+
 SweepSimulationResult SweepRun::collect() {
   SweepSimulationResult result;
   result.has_converged = lanes_.front()->has_converged;
@@ -192,30 +203,18 @@ SweepSimulationResult SweepRun::collect() {
     result.least_sweeps = std::min(result.least_sweeps, sweeps);
     result.most_sweeps = std::max(result.most_sweeps, sweeps);
     result.slowest.push_back({rank, sweeps});
-    total.sent_count += part.traffic().sent_count;
-    total.skipped_count += part.traffic().skipped_count;
-    total.used_count += part.traffic().used_count;
-    total.staleness_sum += part.traffic().staleness_sum;
+    total += part.traffic();
     const std::uint64_t seen =
         static_cast<std::uint64_t>(sweeps) ^ std::bit_cast<std::uint64_t>(part.sample());
     result.hash = (std::rotl(result.hash, 5) ^ seen) * 0x9e3779b97f4a7c15U;
   }
   result.hash ^= std::bit_cast<std::uint64_t>(result.seconds);
-  const auto by_sweeps = [](const SimulatedRankSpeed& a, const SimulatedRankSpeed& b) {
-    return a.sweeps != b.sweeps ? a.sweeps < b.sweeps : a.rank < b.rank;
-  };
-  constexpr std::size_t shown = 10;
-  const std::size_t kept = std::min(shown, result.slowest.size());
-  std::ranges::partial_sort(result.slowest,
-                            result.slowest.begin() + static_cast<std::ptrdiff_t>(kept), by_sweeps);
-  result.slowest.resize(kept);
+  keep_slowest(result.slowest);
   const auto rank_count = static_cast<double>(options_.rank_count);
   result.mean_sweeps = static_cast<double>(sweep_sum) / rank_count;
   result.message_count = total.sent_count;
   result.skipped_count = total.skipped_count;
-  if (total.used_count > 0)
-    result.mean_staleness =
-        static_cast<double>(total.staleness_sum) / static_cast<double>(total.used_count);
+  result.mean_staleness = total.mean_staleness();
   if (result.seconds > 0)
     result.waiting_fraction = ranks_->waited_seconds() / (result.seconds * rank_count);
   return result;

@@ -11,8 +11,9 @@
 
 namespace weft::solver {
 
-/// Of a thread that waits for another one. Between two events of a lane there is no time for naps:
-/// where waiting does not end soon, other programs use the core, and one thread alone is quicker.
+/// Patience of a thread that waits for another one. Between two events of a lane there is no time
+/// for naps: where waiting does not end soon, other programs use the core, and one thread alone is
+/// quicker.
 class Patience {
  public:
   Patience() : began_(perfmodel::seconds_now()) {}

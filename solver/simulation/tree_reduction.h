@@ -90,7 +90,7 @@ class alignas(64) TreeReduction {
   bool is_leaf() const { return tree_.child_count == 0; }
   double now() const { return network_->now(); }
   TreeReduction& other(int rank) const { return first_[rank]; }
-  /// Where this rank's messages to its parent go. Not of the root.
+  /// The edge on which this rank's messages to its parent go. Not for the root.
   Edge& to_parent() const;
   Values contribution() const;
   void note_change() { has_changed_ = contribution() != taken_; }
@@ -102,16 +102,16 @@ class alignas(64) TreeReduction {
   bool have_children_sent() const { return arrivals_.missing == 0 && arrivals_.last <= now(); }
 
   bool is_near(int rank) const { return network_->own_ranks().contains(rank); }
-  /// Of a message between this rank and `rank`, if it needs `hop` between nodes.
+  /// Time of a message between this rank and `rank`, if it needs `hop` between nodes.
   double time_to(int rank, double hop) const;
   /// Of a rank that awaits its result: that, or what it has sent, is in a letter. The parent is on
   /// the same network.
   bool has_letter_with_parent() const;
-  /// Of the children's messages, all of which are under way.
+  /// When the last of the children's messages arrives, all of which are under way.
   double last_arrival() const;
   /// A child whose message is missing, if possible one of the same network.
   int missing_child() const;
-  /// As `earliest_send`, of a rank that waits for none of the same network.
+  /// What `earliest_send` is for a rank that waits for none of the same network.
   double earliest_own_send(double now) const;
 
   void start();

@@ -16,6 +16,7 @@
 #include "solver/report/iteration_timer.h"
 #include "solver/report/relative_residual.h"
 #include "solver/report/residual_history.h"
+#include "solver/report/stop_rule.h"
 #include "solver/sweep/channel_halo.h"
 #include "solver/sweep/halo_period_choice.h"
 #include "solver/sweep/shared_core.h"
@@ -38,8 +39,6 @@ AsyncIteration::Options checked(AsyncIteration::Options options) {
         fmt::format("seconds: found {}; expected 0 or more", options.fixed_seconds));
   return options;
 }
-
-double square(double x) { return x * x; }
 
 }  // namespace
 
@@ -114,7 +113,9 @@ AsyncIteration::Run::Run(AsyncIteration& iteration, double b_norm)
       options_(iteration.options_),
       b_norm_(b_norm),
       judge_(sweeper_.tile_judge()),
-      threshold_(judge_ ? 0 : square(options_.tolerance * (b_norm > 0 ? b_norm : 1))),
+      threshold_(judge_ ? 0
+                        : StopRule({.tolerance = options_.tolerance}, b_norm > 0 ? b_norm : 1)
+                              .wanted_square()),
       cpu_before_(iteration.comm_thread_.cpu_seconds()),
       cpu_seen_(cpu_before_),
       channels_(iteration.communicator_, iteration.comm_thread_, sweeper_,

@@ -11,6 +11,7 @@
 #include "perfmodel/marked_region.h"
 #include "solver/report/relative_residual.h"
 #include "solver/report/residual_history.h"
+#include "solver/report/stop_rule.h"
 #include "solver/sweep/channel_refresh.h"
 #include "solver/sweep/sweeper_halo.h"
 
@@ -197,10 +198,9 @@ double SyncIteration::collective_sum_up(const TeamThread& thread, double b_norm)
 }
 
 SolveStatus SyncIteration::status_of(double residual) const {
-  if (!std::isfinite(residual)) return SolveStatus::breakdown;
-  const bool is_converged = sweeper_.tile_judge() ? sums_.result(unconverged_tiles) == 0
-                                                  : residual < options_.tolerance || residual == 0;
-  return is_converged ? SolveStatus::converged : SolveStatus::not_converged;
+  if (!sweeper_.tile_judge() || !std::isfinite(residual))
+    return StopRule({.tolerance = options_.tolerance}, 1).status_at(residual);
+  return sums_.result(unconverged_tiles) == 0 ? SolveStatus::converged : SolveStatus::not_converged;
 }
 
 bool SyncIteration::is_over(double residual) const {

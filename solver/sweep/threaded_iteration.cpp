@@ -17,6 +17,7 @@
 #include "solver/report/histogram_count.h"
 #include "solver/report/iteration_timer.h"
 #include "solver/report/relative_residual.h"
+#include "solver/report/stop_rule.h"
 #include "solver/sweep/running_square.h"
 #include "solver/sweep/team_sum.h"
 
@@ -354,10 +355,7 @@ void ThreadedIteration::Run::decide(bool gives_up) {
   residual_ = relative_residual(true_squares_.collect(), b_norm_);
   end_seconds_ = watch_.seconds();
   if (is_in_step()) checks_.push_back({end_seconds_, residual_});
-  if (!std::isfinite(residual_))
-    status_ = SolveStatus::breakdown;
-  else if (residual_ < options_.tolerance || residual_ == 0)
-    status_ = SolveStatus::converged;
+  status_ = StopRule({.tolerance = options_.tolerance}, 1).status_at(residual_);
   const bool stops = wish_ == Checkpoints::Wish::keep_and_stop;
   is_keeping_ = options_.checkpoints && status_ == SolveStatus::not_converged &&
                 (gives_up || wish_ != Checkpoints::Wish::none);

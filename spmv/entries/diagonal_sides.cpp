@@ -63,15 +63,6 @@ struct BlockEntry {
   }
 };
 
-template <class Visit>
-void for_each_entry(const DistributedMatrix& matrix, const Visit& visit) {
-  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
-    for (auto k = static_cast<std::size_t>(matrix.rows.row_offsets[row]);
-         k < static_cast<std::size_t>(matrix.rows.row_offsets[row + 1]); ++k)
-      visit(matrix.first_row() + static_cast<GlobalIndex>(row),
-            matrix.global_column(matrix.rows.columns[k]), matrix.rows.values[k]);
-}
-
 /// True if the diagonal blocks of `size` rows are symmetric, and, unless the size `is_known`, in
 /// each of them at least as many pairs of mirror images are stored as couple all its rows: a few
 /// of any triangular matrix may lie in blocks by chance. Memory: 64 bytes for each of their
@@ -81,7 +72,7 @@ bool collective_has_symmetric_blocks(const Communicator& communicator,
                                      bool is_known) {
   std::vector<GlobalIndex> owners;  // by their rows: of the first row of the block
   std::vector<BlockEntry> sent;
-  for_each_entry(matrix, [&](GlobalIndex row, GlobalIndex column, double value) {
+  matrix.for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
     if (row == column || row / size != column / size) return;
     owners.push_back(row / size * size);
     sent.push_back({std::min(row, column), std::max(row, column), column < row, value});

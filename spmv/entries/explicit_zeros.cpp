@@ -41,7 +41,7 @@ std::int64_t count_zeros(const CrsMatrix& rows, std::size_t first, std::size_t l
   return count;
 }
 
-/// Without zeros the rows of each thread move up within its share, then the shares.
+/// The rows of each thread move up within its share where zeros were, then the shares.
 void drop_zeros(const ComputeTeam& team, CrsMatrix& rows) {
   const auto first = shares_of(team, rows);
   std::vector<std::int64_t> begins;  // of the shares, as they were

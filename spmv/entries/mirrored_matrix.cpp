@@ -26,26 +26,15 @@ struct ReceivedImage {
   MirrorImage image;
 };
 
-}  // namespace
-
-DistributedMatrix collective_mirror(const comm_thread::Communicator& communicator,
-                                    const comm_thread::ComputeTeam& team,
-                                    const DistributedMatrix& half, const DiagonalSides& sides) {
-  const auto for_each_entry = [&](const auto& visit) {
-    for (std::size_t row = 0; row < static_cast<std::size_t>(half.rows.row_count); ++row)
-      for (auto k = static_cast<std::size_t>(half.rows.row_offsets[row]);
-           k < static_cast<std::size_t>(half.rows.row_offsets[row + 1]); ++k)
-        visit(half.first_row() + static_cast<GlobalIndex>(row),
-              half.global_column(half.rows.columns[k]), half.rows.values[k]);
-  };
-  const auto is_own = [&](GlobalIndex row) {
-    return row >= half.first_row() && row < half.partition.end(half.rank);
-  };
-
+/// The mirror images of other ranks' entries that are in rows of this one. `given`: gets the number
+/// of its own entries, without zeros beside the diagonal.
+template <class IsOwn>
+std::vector<ReceivedImage> collective_exchange_images(const comm_thread::Communicator& communicator,
+                                                      const DistributedMatrix& half,
+                                                      const IsOwn& is_own, std::int64_t& given) {
   std::vector<GlobalIndex> rows_elsewhere;
   std::vector<MirrorImage> images;
-  std::int64_t given = 0;
-  for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
+  half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
     if (value != 0 || row == column) ++given;
     if (is_own(column)) return;
     rows_elsewhere.push_back(column);
@@ -55,15 +44,45 @@ DistributedMatrix collective_mirror(const comm_thread::Communicator& communicato
   collective_deliver<MirrorImage>(
       communicator, half.partition, rows_elsewhere, images,
       [&](GlobalIndex row, const MirrorImage& image) { received.push_back({row, image}); });
+  return received;
+}
+
+[[noreturn]] void fail_of(const MirrorMerge& merge) {
+  throw comm_thread::InputError(fmt::format(
+      "found {} for row {}, column {}, but {} for row {}, column {}, counted from 1; expected "
+      "equal values with {}, or entries on one side of the diagonal only",
+      merge.value, merge.row + 1, merge.column + 1, merge.mirrored, merge.column + 1, merge.row + 1,
+      comm_thread::option_name("triangle", "mirrored")));
+}
+
+[[noreturn]] void fail_of_sides() {
+  throw comm_thread::InputError(
+      "found entries on both sides of the diagonal that are no mirror images of each other; "
+      "expected one side only with " +
+      comm_thread::option_name("triangle", "mirrored"));
+}
+
+}  // namespace
+
+DistributedMatrix collective_mirror(const comm_thread::Communicator& communicator,
+                                    const comm_thread::ComputeTeam& team,
+                                    const DistributedMatrix& half, const DiagonalSides& sides) {
+  const auto is_own = [&](GlobalIndex row) {
+    return row >= half.first_row() && row < half.partition.end(half.rank);
+  };
+
+  std::int64_t given = 0;
+  const std::vector<ReceivedImage> received =
+      collective_exchange_images(communicator, half, is_own, given);
 
   MatrixAssembly assembly(half.partition, half.rank);
-  for_each_entry([&](GlobalIndex row, GlobalIndex column, double /*value*/) {
+  half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double /*value*/) {
     assembly.count(row, column);
     if (row != column && is_own(column)) assembly.count(column, row);
   });
   for (const auto& [row, image] : received) assembly.count(row, image.column);
   comm_thread::collective_attempt(communicator, [&] { assembly.allocate(team); });
-  for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
+  half.for_each_entry([&](GlobalIndex row, GlobalIndex column, double value) {
     if (row == column || value != 0) assembly.insert(row, column, value);
     if (row != column && value != 0 && is_own(column)) assembly.insert_mirrored(column, row, value);
   });
@@ -71,18 +90,10 @@ DistributedMatrix collective_mirror(const comm_thread::Communicator& communicato
     if (image.value != 0) assembly.insert_mirrored(row, image.column, image.value);
 
   const MirrorMerge merge = assembly.collective_merge_mirrored(communicator, team);
-  if (merge.has_conflict)
-    throw comm_thread::InputError(fmt::format(
-        "found {} for row {}, column {}, but {} for row {}, column {}, counted from 1; expected "
-        "equal values with {}, or entries on one side of the diagonal only",
-        merge.value, merge.row + 1, merge.column + 1, merge.mirrored, merge.column + 1,
-        merge.row + 1, comm_thread::option_name("triangle", "mirrored")));
+  if (merge.has_conflict) fail_of(merge);
   DistributedMatrix whole = std::move(assembly).collective_finish(communicator, team);
   if (!sides.is_one_sided() && whole.global_nonzero_count != communicator.sum(given))
-    throw comm_thread::InputError(
-        "found entries on both sides of the diagonal that are no mirror images of each other; "
-        "expected one side only with " +
-        comm_thread::option_name("triangle", "mirrored"));
+    fail_of_sides();
   return whole;
 }
 

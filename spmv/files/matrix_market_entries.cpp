@@ -120,21 +120,25 @@ std::string MatrixMarketEntries::fault_of_value(const char* text, const char* en
   return *skip_blanks(stop) == '\n' ? "" : rest_fault(skip_blanks(stop));
 }
 
+/// Fault of a line that holds a row of an array.
+std::string MatrixMarketEntries::fault_of_row(std::string_view line) const {
+  const std::size_t found = words_of(line).size();
+  if (found != static_cast<std::size_t>(header_.column_count))
+    return "found " + std::to_string(found) + " words; expected " +
+           std::to_string(header_.column_count) + " numbers, as in the first line";
+  double value = 0;
+  for (const char* text = skip_blanks(line.data()); *text != '\n'; text = skip_blanks(text)) {
+    const char* const stop = parse_real(text, line.data() + line.size(), value);
+    if (!stop) return "found " + in_quotes(word_at(text)) + "; expected a finite number";
+    text = stop;
+  }
+  return "";
+}
+
 std::string MatrixMarketEntries::fault_of(std::string_view line) const {
   const char* const end = line.data() + line.size();
   const char* text = skip_blanks(line.data());
-  if (header_.has_lines_of_rows) {
-    const std::size_t found = words_of(line).size();
-    if (found != static_cast<std::size_t>(header_.column_count))
-      return "found " + std::to_string(found) + " words; expected " +
-             std::to_string(header_.column_count) + " numbers, as in the first line";
-    for (double value = 0; *text != '\n'; text = skip_blanks(text)) {
-      const char* const stop = parse_real(text, end, value);
-      if (!stop) return "found " + in_quotes(word_at(text)) + "; expected a finite number";
-      text = stop;
-    }
-    return "";
-  }
+  if (header_.has_lines_of_rows) return fault_of_row(line);
   if (header_.format == MatrixMarketHeader::Format::array) return fault_of_value(text, end);
   if (parse(line, Values::parse, [](const MatrixEntry&) {}) >= 0) return "";
 

@@ -76,6 +76,7 @@ class MatrixMarketEntries {
   /// Value and end of the line.
   const char* parse_rest(const char* text, const char* end, MatrixEntry& entry) const;
   std::string fault_of_value(const char* text, const char* end) const;
+  std::string fault_of_row(std::string_view line) const;
 
   MatrixMarketHeader header_;
   std::uint64_t row_limit_;

@@ -131,46 +131,47 @@ void MatrixMarketFile::check_counts() const {
   }
 }
 
-void MatrixMarketFile::collective_count(
-    const std::function<void(const MatrixMarketHeader&)>& check) {
+MatrixMarketFile::OwnCount MatrixMarketFile::count_own(const MatrixMarketEntries& entries) {
+  OwnCount own;
+  if (!has_own_lines()) return own;
   const bool is_array = header_.format == MatrixMarketHeader::Format::array;
-  const MatrixMarketEntries entries(header_);
-  std::int64_t count = 0;
+  const auto take = [&](const MatrixEntry& entry) {
+    own.least = std::min({own.least, entry.row, entry.column});
+    own.most = std::max({own.most, entry.row, entry.column});
+  };
   std::int64_t next = 0;
-  GlobalIndex least = std::numeric_limits<GlobalIndex>::max();
-  GlobalIndex most = -1;
-  bool has_fault = false;
   try {
-    if (has_own_lines()) {
-      const auto take = [&](const MatrixEntry& entry) {
-        least = std::min({least, entry.row, entry.column});
-        most = std::max({most, entry.row, entry.column});
-      };
-      TextLines lines = own_lines();
-      for (std::string_view block = lines.next(); !block.empty() && !has_fault;
-           block = lines.next()) {
-        const std::int64_t more =
-            header_.has_lines_of_rows ? entries.parse_rows(block, next, take)
-            : is_array                ? entries.parse_array(block, next, take)
-                       : entries.parse(block, MatrixMarketEntries::Values::skip, take);
-        has_fault = more < 0;
-        count += more;
-      }
+    TextLines lines = own_lines();
+    for (std::string_view block = lines.next(); !block.empty() && !own.has_fault;
+         block = lines.next()) {
+      const std::int64_t more = header_.has_lines_of_rows ? entries.parse_rows(block, next, take)
+                                : is_array
+                                    ? entries.parse_array(block, next, take)
+                                    : entries.parse(block, MatrixMarketEntries::Values::skip, take);
+      own.has_fault = more < 0;
+      own.count += more;
     }
   } catch (const TextFault&) {
-    has_fault = true;
+    own.has_fault = true;
   }
-  if (communicator_->max(std::int64_t{has_fault}) > 0)
+  return own;
+}
+
+void MatrixMarketFile::collective_count(
+    const std::function<void(const MatrixMarketHeader&)>& check) {
+  const MatrixMarketEntries entries(header_);
+  const OwnCount own = count_own(entries);
+  if (communicator_->max(std::int64_t{own.has_fault}) > 0)
     collective_fail([&](std::string_view line) { return entries.fault_of(line); },
                     "the file changed while it was read; expected it to stay as it is");
-  header_.entry_count = communicator_->sum(count);
-  if (is_array) {
+  header_.entry_count = communicator_->sum(own.count);
+  if (header_.format == MatrixMarketHeader::Format::array) {
     header_.row_count = header_.entry_count;
   } else {
     // Whoever counts from 0 has a first row. Indices are those from 0 where the base is given.
-    const bool is_from_1 = base_ == IndexBase::found && communicator_->min(least) > 0;
+    const bool is_from_1 = base_ == IndexBase::found && communicator_->min(own.least) > 0;
     if (is_from_1) header_.base = 1;
-    header_.row_count = communicator_->max(most) + (is_from_1 ? 0 : 1);
+    header_.row_count = communicator_->max(own.most) + (is_from_1 ? 0 : 1);
     header_.column_count = header_.row_count;
   }
   header_.is_counted = true;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "spmv/files/text_source.h"
 
 namespace weft::spmv {
+
+class MatrixMarketEntries;
 
 /// A Matrix Market file, or a text of entries with another header or none (matrix_market_header.h),
 /// that all ranks read together.
@@ -83,6 +86,14 @@ class MatrixMarketFile {
   void check_header(const std::function<void(const MatrixMarketHeader&)>& check) const;
   /// Throws comm_thread::InputError where entries that were counted may be something else.
   void check_counts() const;
+  /// This rank's lines.
+  struct OwnCount {
+    std::int64_t count = 0;
+    GlobalIndex least = std::numeric_limits<GlobalIndex>::max();  // row or column
+    GlobalIndex most = -1;
+    bool has_fault = false;
+  };
+  OwnCount count_own(const MatrixMarketEntries& entries);
   /// Finds the sizes of a text without any, then checks them.
   void collective_count(const std::function<void(const MatrixMarketHeader&)>& check);
   void collective_share_header();

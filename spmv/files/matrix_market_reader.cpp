@@ -204,6 +204,25 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
           found[varying] != 0, found[reach]};
 }
 
+namespace {
+
+void remark_on_kind(const std::string& path, const MatrixMarketHeader& header, Remarks& remarks) {
+  if (is_triplet_name(path))
+    remarks.push_back(
+        path + ": a " +
+        std::string(header.symmetry == Symmetry::general
+                        ? "matrix"
+                        : "symmetric matrix, of which one triangle "
+                          "may be given,") +
+        " of " + std::to_string(header.row_count) + " rows counted from " +
+        std::to_string(header.base) +
+        (header.words_of_reals == 0 ? "" : ", whose rows and columns are written as reals"));
+  if (header.field == MatrixMarketHeader::Field::complex)
+    remarks.push_back(path + ": all imaginary parts are 0; the matrix is taken as real");
+}
+
+}  // namespace
+
 DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator& communicator,
                                                 const ComputeTeam& team, const std::string& path,
                                                 PartitionBy partition, Remarks& remarks,
@@ -230,19 +249,7 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
     if (merge.has_conflict) reader.collective_fail_of(merge);
     if (merge.pair_count > 0) remarks.push_back(text_of_merged_pairs(path, merge.pair_count));
   }
-  if (is_triplet_name(path))
-    remarks.push_back(path + ": a " +
-                      std::string(reader.header().symmetry == Symmetry::general
-                                      ? "matrix"
-                                      : "symmetric matrix, of which one triangle "
-                                        "may be given,") +
-                      " of " + std::to_string(rows.row_count()) + " rows counted from " +
-                      std::to_string(reader.header().base) +
-                      (reader.header().words_of_reals == 0
-                           ? ""
-                           : ", whose rows and columns are written as reals"));
-  if (reader.header().field == MatrixMarketHeader::Field::complex)
-    remarks.push_back(path + ": all imaginary parts are 0; the matrix is taken as real");
+  remark_on_kind(path, reader.header(), remarks);
   reader.collective_remark_on_rest(remarks);
   return std::move(*assembly).collective_finish(communicator, team);
 }

@@ -222,6 +222,15 @@ bool is_row_or_column(const std::vector<std::int64_t>& sizes) {
   return std::ranges::count_if(sizes, [](std::int64_t size) { return size != 1; }) <= 1;
 }
 
+namespace {
+
+NumberType type_of_eight_bytes(H5T_class_t kind, bool is_natural) {
+  using Kind = NumberType::Kind;
+  return {kind == H5T_FLOAT ? Kind::real : is_natural ? Kind::natural : Kind::integer, 8, false};
+}
+
+}  // namespace
+
 NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::string& member) {
   Handle dataset = open_dataset(parent, member);
   if (!dataset.is_open()) fail_to_open(name, parent, member, "dataset");
@@ -249,13 +258,9 @@ NumberArray open_array(const Hdf5Name& name, const Handle& parent, const std::st
   check_chunk(name, dataset);
   check_filters(name, dataset);
   const bool is_natural = kind == H5T_INTEGER && H5Tget_sign(type.id()) == H5T_SGN_NONE;
-  using Kind = NumberType::Kind;
-  array.type = {kind == H5T_FLOAT ? Kind::real
-                : is_natural      ? Kind::natural
-                                  : Kind::integer,
-                8, false};
+  array.type = type_of_eight_bytes(kind, is_natural);
   if (as_read.is_open())
-    array.type = {Kind::complex, 2 * sizeof(double), false};
+    array.type = {NumberType::Kind::complex, 2 * sizeof(double), false};
   else
     as_read = Handle(H5Tcopy(kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
                              : is_natural      ? H5T_NATIVE_UINT64

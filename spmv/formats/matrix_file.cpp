@@ -186,6 +186,26 @@ MatrixFileSize collective_matrix_file_size(const Communicator& communicator,
           found[random] != 0};
 }
 
+namespace {
+
+FileContents collective_look_into_text(const Communicator& communicator, const std::string& path,
+                                       IndexBase base) {
+  const auto file =
+      MatrixMarketFile::collective_open(communicator, path, [](const MatrixMarketHeader&) {}, base);
+  const MatrixMarketHeader& header = file.header();
+  const bool is_sparse = header.format == MatrixMarketHeader::Format::coordinate;
+  const bool is_line = header.row_count == 1 || header.column_count == 1;
+  const bool is_square = header.row_count == header.column_count;
+  if (!is_square && !is_line)
+    throw InputError(path + ":" + std::to_string(header.line_count) + ": found " +
+                     std::to_string(header.row_count) + " rows and " +
+                     std::to_string(header.column_count) +
+                     " columns; expected a square matrix or a vector");
+  return {is_square && (is_sparse || !is_line), std::max(header.row_count, header.column_count)};
+}
+
+}  // namespace
+
 FileContents collective_look_into(const Communicator& communicator, const std::string& path,
                                   IndexBase base) {
   const FileFormat format = format_of(path);
@@ -197,20 +217,7 @@ FileContents collective_look_into(const Communicator& communicator, const std::s
     const auto contents = collective_look_into_hypre(communicator, path);
     return {contents.is_matrix, contents.row_count};
   }
-  if (is_text_file(path)) {
-    const auto file = MatrixMarketFile::collective_open(
-        communicator, path, [](const MatrixMarketHeader&) {}, base);
-    const MatrixMarketHeader& header = file.header();
-    const bool is_sparse = header.format == MatrixMarketHeader::Format::coordinate;
-    const bool is_line = header.row_count == 1 || header.column_count == 1;
-    const bool is_square = header.row_count == header.column_count;
-    if (!is_square && !is_line)
-      throw InputError(path + ":" + std::to_string(header.line_count) + ": found " +
-                       std::to_string(header.row_count) + " rows and " +
-                       std::to_string(header.column_count) +
-                       " columns; expected a square matrix or a vector");
-    return {is_square && (is_sparse || !is_line), std::max(header.row_count, header.column_count)};
-  }
+  if (is_text_file(path)) return collective_look_into_text(communicator, path, base);
   FileContents contents;
   comm_thread::collective_attempt(communicator, [&] {
     if (format == FileFormat::scipy) contents.is_matrix = holds_scipy_matrix(path);

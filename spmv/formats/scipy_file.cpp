@@ -206,20 +206,25 @@ std::vector<std::int64_t> read_all(const ZipDirectory& archive, const std::strin
   return numbers;
 }
 
+void check_blocks(const ShapedArray& data, std::int64_t rows, std::int64_t columns) {
+  const std::vector<std::int64_t>& shape = data.shape;
+  const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
+                        columns % shape[2] == 0 && !data.is_by_columns;
+  if (!is_whole)
+    throw InputError(data.numbers.source->name() +
+                     ": found blocks in another shape; expected (blocks, rows, "
+                     "columns) whose sizes divide the " +
+                     std::to_string(rows) + " rows and " + std::to_string(columns) +
+                     " columns: save_npz(FILE, A.tocsr())");
+}
+
 /// Blocks (bsr): data[block][row of the block][column of the block]. Every rank holds where the
 /// rows of blocks begin, and which columns the blocks have.
 CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows, std::int64_t column_count) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
   const auto& file = data.numbers.source;
   const std::vector<std::int64_t>& shape = data.shape;
-  const bool is_whole = shape.size() == 3 && shape[1] > 0 && shape[2] > 0 && rows % shape[1] == 0 &&
-                        column_count % shape[2] == 0 && !data.is_by_columns;
-  if (!is_whole)
-    throw InputError(file->name() +
-                     ": found blocks in another shape; expected (blocks, rows, "
-                     "columns) whose sizes divide the " +
-                     std::to_string(rows) + " rows and " + std::to_string(column_count) +
-                     " columns: save_npz(FILE, A.tocsr())");
+  check_blocks(data, rows, column_count);
   const std::int64_t block_rows = shape[1];
   const std::int64_t block_columns = shape[2];
   const auto begins = std::make_shared<const std::vector<std::int64_t>>(
@@ -251,6 +256,31 @@ CsrSource open_blocks(const ZipDirectory& archive, std::int64_t rows, std::int64
   return source;
 }
 
+struct Diagonal {
+  std::int64_t number = 0;  // of its first entry among all
+  std::int64_t place = 0;  // of this entry in the data
+  std::int64_t column = 0;
+  std::int64_t offset = 0;
+};
+
+/// The diagonals that have entries, each of which has `length` places in the data. Returns how many
+/// entries they have.
+std::int64_t find_diagonals(std::span<const std::int64_t> offsets, std::int64_t rows,
+                            std::int64_t columns, std::int64_t length,
+                            std::vector<Diagonal>& diagonals) {
+  std::int64_t count = 0;
+  for (std::size_t d = 0; d < offsets.size(); ++d) {
+    const std::int64_t offset = offsets[d];
+    if (offset <= -rows || offset >= columns) continue;
+    const std::int64_t begin = std::max<std::int64_t>(0, offset);
+    const std::int64_t end = std::min({columns, rows + offset, length});
+    if (begin >= end) continue;
+    diagonals.push_back({count, static_cast<std::int64_t>(d) * length + begin, begin, offset});
+    count += end - begin;
+  }
+  return count;
+}
+
 /// Diagonals (dia): data[diagonal][column], of which those are entries that lie in the matrix.
 CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::int64_t columns) {
   const ShapedArray data = open_shaped_array(archive.open("data.npy"));
@@ -262,23 +292,8 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::in
     throw InputError(file->name() +
                      ": found diagonals in another shape; expected data[diagonal][column] and as "
                      "many offsets: save_npz(FILE, A.tocsr())");
-  struct Diagonal {
-    std::int64_t number = 0;  // of its first entry among all
-    std::int64_t place = 0;  // of this entry in the data
-    std::int64_t column = 0;
-    std::int64_t offset = 0;
-  };
-  auto diagonals = std::make_shared<std::vector<Diagonal>>();
-  std::int64_t count = 0;
-  for (std::size_t d = 0; d < offsets.size(); ++d) {
-    const std::int64_t offset = offsets[d];
-    if (offset <= -rows || offset >= columns) continue;
-    const std::int64_t begin = std::max<std::int64_t>(0, offset);
-    const std::int64_t end = std::min({columns, rows + offset, shape[1]});
-    if (begin >= end) continue;
-    diagonals->push_back({count, static_cast<std::int64_t>(d) * shape[1] + begin, begin, offset});
-    count += end - begin;
-  }
+  const auto diagonals = std::make_shared<std::vector<Diagonal>>();
+  const std::int64_t count = find_diagonals(offsets, rows, columns, shape[1], *diagonals);
   const auto diagonal_of = [diagonals](std::int64_t k) -> const Diagonal& {
     return *std::prev(std::ranges::upper_bound(*diagonals, k, {}, &Diagonal::number));
   };
@@ -295,9 +310,8 @@ CsrSource open_diagonals(const ZipDirectory& archive, std::int64_t rows, std::in
     return diagonal.column + k - diagonal.number - diagonal.offset;
   });
   const std::int64_t bytes = data.numbers.type.bytes;
-  const std::int64_t begin = data.numbers.offset;
   source.values = {gathered_bytes(file, count * bytes,
-                                  [=](std::int64_t place) {
+                                  [=, begin = data.numbers.offset](std::int64_t place) {
                                     const Diagonal& diagonal = diagonal_of(place / bytes);
                                     return begin + diagonal.place * bytes + place -
                                            diagonal.number * bytes;

@@ -115,55 +115,61 @@ void add_entries(const CsrSource& source, std::int64_t begin, std::int64_t end,
   }
 }
 
-/// Every rank reads the whole, unless it is by rows, and keeps the entries of its own rows.
+using PlaceOfEntry = std::pair<GlobalIndex, GlobalIndex>;
+
+void collective_read_by_rows(const Communicator& communicator, const CsrSource& source,
+                             OwnColumns& own) {
+  const RowOffsets offsets =
+      collective_read_offsets(communicator, source, own.first_row, own.first_row + own.row_count);
+  const std::int64_t begin = offsets.nonzeros_before;
+  const std::int64_t end = begin + offsets.at[offsets.at.size() - 1];
+  source.columns.begin_sum(begin, end);
+  source.values.begin_sum(begin, end);
+  std::size_t row = 0;
+  comm_thread::collective_attempt(communicator, [&] {
+    add_entries(
+        source, begin, end,
+        [&](std::int64_t place, std::int64_t column, std::int64_t) {
+          while (offsets.at[row + 1] <= place - begin) ++row;
+          return PlaceOfEntry{own.first_row + static_cast<GlobalIndex>(row), column};
+        },
+        own);
+  });
+}
+
+/// Every rank reads the whole and keeps the entries of its own rows.
+void collective_read_whole(const Communicator& communicator, const CsrSource& source,
+                           OwnColumns& own) {
+  // One rank counts for the checksums what all read.
+  for (const NumberArray* const array : {&source.rows, &source.columns, &source.values})
+    array->begin_sum(0, communicator.is_root() ? array->count : 0);
+  comm_thread::collective_attempt(communicator, [&] {
+    if (source.layout == CsrSource::Layout::entries)
+      return add_entries(
+          source, 0, source.nonzero_count,
+          [](std::int64_t, std::int64_t column, std::int64_t row) {
+            return PlaceOfEntry{row, column};
+          },
+          own);
+    const std::vector<std::int64_t> offsets = column_offsets(source);
+    std::size_t column = 0;
+    add_entries(
+        source, 0, source.nonzero_count,
+        [&](std::int64_t place, std::int64_t row, std::int64_t) {
+          while (offsets[column + 1] <= place) ++column;
+          return PlaceOfEntry{row, static_cast<GlobalIndex>(column)};
+        },
+        own);
+  });
+}
+
 /// Collective.
 void collective_read_sparse(const Communicator& communicator, const CsrSource& source,
                             OwnColumns& own) {
-  using Layout = CsrSource::Layout;
-  using Place = std::pair<GlobalIndex, GlobalIndex>;
-  // One rank counts for the checksums what all read.
-  const bool counts = communicator.is_root();
-  const auto count_whole = [&](const NumberArray& array) {
-    array.begin_sum(0, counts ? array.count : 0);
-  };
-  if (source.layout == Layout::rows) {
-    const GlobalIndex last_row = own.first_row + own.row_count;
-    const RowOffsets offsets =
-        collective_read_offsets(communicator, source, own.first_row, last_row);
-    const std::int64_t begin = offsets.nonzeros_before;
-    const std::int64_t end = begin + offsets.at[offsets.at.size() - 1];
-    source.columns.begin_sum(begin, end);
-    source.values.begin_sum(begin, end);
-    std::size_t row = 0;
-    comm_thread::collective_attempt(communicator, [&] {
-      add_entries(
-          source, begin, end,
-          [&](std::int64_t place, std::int64_t column, std::int64_t) {
-            while (offsets.at[row + 1] <= place - begin) ++row;
-            return Place{own.first_row + static_cast<GlobalIndex>(row), column};
-          },
-          own);
-    });
-  } else {
-    for (const NumberArray* const array : {&source.rows, &source.columns, &source.values})
-      count_whole(*array);
-    comm_thread::collective_attempt(communicator, [&] {
-      if (source.layout == Layout::entries)
-        return add_entries(
-            source, 0, source.nonzero_count,
-            [](std::int64_t, std::int64_t column, std::int64_t row) { return Place{row, column}; },
-            own);
-      const std::vector<std::int64_t> offsets = column_offsets(source);
-      std::size_t column = 0;
-      add_entries(
-          source, 0, source.nonzero_count,
-          [&](std::int64_t place, std::int64_t row, std::int64_t) {
-            while (offsets[column + 1] <= place) ++column;
-            return Place{row, static_cast<GlobalIndex>(column)};
-          },
-          own);
-    });
-  }
+  if (source.layout == CsrSource::Layout::rows)
+    collective_read_by_rows(communicator, source, own);
+  else
+    collective_read_whole(communicator, source, own);
   collective_compare_checksums(communicator, source);
 }
 

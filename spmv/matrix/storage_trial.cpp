@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "perfmodel/statistics.h"
+
 namespace weft::spmv {
 
 namespace {
@@ -59,9 +61,8 @@ void StorageTrial::add_seconds(int thread, double seconds) {
 
 /// Medians first: a thread that lost its core in one product does not count as the slowest.
 StorageTimes StorageTrial::compare() const {
-  const auto median = [](std::array<double, sample_count> seconds) {
-    std::ranges::sort(seconds);
-    return seconds[sample_count / 2];
+  const auto median = [](const std::array<double, sample_count>& seconds) {
+    return perfmodel::median({seconds.begin(), seconds.end()});
   };
   StorageTimes slowest;
   for (const Thread& thread : threads_) {

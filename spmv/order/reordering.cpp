@@ -51,6 +51,22 @@ Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
   return decision;
 }
 
+/// The decision of nodes for the rows of each.
+Decision for_rows_of(const Decision& nodes, int size) {
+  Decision rows;
+  rows.new_rows.reserve(nodes.new_rows.size() * static_cast<std::size_t>(size));
+  for (const std::int32_t node : nodes.new_rows)
+    for (std::int32_t i = 0; i < size; ++i) rows.new_rows.push_back(node * size + i);
+  for (const GlobalIndex part : nodes.part_sizes) rows.part_sizes.push_back(part * size);
+  return rows;
+}
+
+Decision decide_for_nodes(RowGraph graph, const OrderingChoice& choice, int rank_count) {
+  if (choice.node_size == 1) return decide(std::move(graph), choice, rank_count);
+  graph = node_graph(graph, choice.node_size);
+  return for_rows_of(decide(std::move(graph), choice, rank_count), choice.node_size);
+}
+
 /// From rank 0 to everybody the new numbers of his rows. Collective.
 std::vector<GlobalIndex> collective_scatter(const Communicator& communicator,
                                             const RowPartition& partition,
@@ -95,7 +111,7 @@ RowOrder collective_order_rows(const Communicator& communicator, const Distribut
   comm_thread::collective_attempt(communicator, [&] {
     if (!communicator.is_root()) return;
     try {
-      decision = decide(std::move(graph), choice, communicator.size());
+      decision = decide_for_nodes(std::move(graph), choice, communicator.size());
     } catch (const std::bad_alloc&) {
       throw comm_thread::InputError("ordering the rows needs more memory than rank 0 has");
     }

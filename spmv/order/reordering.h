@@ -12,6 +12,7 @@ struct OrderingChoice {
   bool has_cuthill_mckee = false;  // neighbours close together, the same for any number of ranks
   bool has_graph_partition = false;  // each rank rows with few neighbours elsewhere
   PartitionBy partition_by = PartitionBy::rows;  // without a graph partition
+  int node_size = 1;  // consecutive rows that stay together, in the order in which they are
 };
 
 /// Finds the order. Rank 0 does, with the graph of the whole matrix in its memory, about 20 bytes

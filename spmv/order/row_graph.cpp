@@ -146,6 +146,24 @@ RowGraph own_row_graph(const CrsMatrix& rows) {
   });
 }
 
+RowGraph node_graph(const RowGraph& rows, int size) {
+  RowGraph nodes;
+  std::vector<std::int32_t> of_node;
+  for (std::int32_t node = 0; node < rows.row_count() / size; ++node) {
+    of_node.clear();
+    for (auto k = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(node * size)]);
+         k < static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>((node + 1) * size)]);
+         ++k)
+      if (const std::int32_t other = rows.neighbours[k] / size; other != node)
+        of_node.push_back(other);
+    std::ranges::sort(of_node);
+    of_node.erase(std::unique(of_node.begin(), of_node.end()), of_node.end());
+    nodes.neighbours.insert(nodes.neighbours.end(), of_node.begin(), of_node.end());
+    nodes.offsets.push_back(static_cast<std::int32_t>(nodes.neighbours.size()));
+  }
+  return nodes;
+}
+
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix) {
   check_count(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));

@@ -25,6 +25,9 @@ struct RowGraph {
 /// Throws comm_thread::InputError where there are 2^30 rows or nonzeros or more.
 RowGraph own_row_graph(const CrsMatrix& rows);
 
+/// The graph of nodes of `size` consecutive rows each; their number is a multiple of it.
+RowGraph node_graph(const RowGraph& rows, int size);
+
 /// The graph of the whole matrix, on rank 0; empty on the others.
 /// Collective. Memory: on rank 0 about 12 bytes per nonzero of all ranks.
 /// Throws comm_thread::InputError, on every rank, where that is more than there is or the matrix

@@ -73,10 +73,10 @@ class RowSorter {
 
 /// Rows in new places. Until all have come, `columns` are global, and 32 bits are enough:
 /// collective_order_rows takes fewer than 2^30 rows.
-class MovedRows {
+class RowMove {
  public:
-  MovedRows(const Communicator& communicator, const comm_thread::ComputeTeam& team,
-            const DistributedMatrix& given, const RowOrder& order)
+  RowMove(const Communicator& communicator, const comm_thread::ComputeTeam& team,
+          const DistributedMatrix& given, const RowOrder& order)
       : communicator_(communicator),
         team_(team),
         given_(given),
@@ -292,7 +292,7 @@ class MovedRows {
 DistributedMatrix collective_reorder(const Communicator& communicator,
                                      const comm_thread::ComputeTeam& team,
                                      const DistributedMatrix& matrix, const RowOrder& order) {
-  return MovedRows(communicator, team, matrix, order).collective_move();
+  return RowMove(communicator, team, matrix, order).collective_move();
 }
 
 }  // namespace weft::spmv

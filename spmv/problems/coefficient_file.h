@@ -23,7 +23,7 @@ class CoefficientFile {
   CoefficientFile& operator=(const CoefficientFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Of the point with row number `row`. Thread: any number at the same time.
+  /// The coefficient of the point with row number `row`. Thread: any number at the same time.
   double at(GlobalIndex row) const {
     double value = 0;
     std::memcpy(&value, first_ + static_cast<std::size_t>(row) * sizeof value, sizeof value);

@@ -88,15 +88,14 @@ void DiffusionGenerator::for_each_point(GlobalIndex begin, GlobalIndex end,
     }
     for (std::size_t i = 0; i < 5; ++i) {
       is_inside[i] = ys[i] >= 0 && ys[i] < grid_.y && zs[i] >= 0 && zs[i] < grid_.z;
-      const bool is_known = is_next && (i == 1 || i == 2);
-      if (is_inside[i] && !is_known) fill_coefficients(ys[i], zs[i], lines[i]);
+      if (is_inside[i] && !(is_next && (i == 1 || i == 2)))
+        fill_coefficients(ys[i], zs[i], lines[i]);
     }
     has_previous_line = true;
     const GlobalIndex line_end = std::min(end, (line + 1) * grid_.x);
     for (auto x = static_cast<std::size_t>(row % grid_.x); row < line_end; ++row, ++x) {
-      const double own = here[x];
       const auto coupling = [&](bool inside, const std::vector<double>& other, std::size_t at) {
-        return inside ? harmonic_mean(own, other[at]) : own;
+        return inside ? harmonic_mean(here[x], other[at]) : here[x];
       };
       const bool has_previous = x > 0;
       const bool has_next = x + 1 < size;

@@ -14,6 +14,19 @@ constexpr std::string_view file_key = "file=";
 /// random bits is less than 9 from 0.
 constexpr double largest_sigma = 700.0 / 9;
 
+void parse_lognormal(const ProblemReader& reader, std::string_view sigma,
+                     std::span<const std::string_view> words, DiffusionSettings& settings) {
+  settings.kind = DiffusionSettings::Kind::lognormal;
+  settings.sigma = reader.finite(sigma, "a standard deviation");
+  if (std::abs(settings.sigma) > largest_sigma)
+    reader.fail("found lognormal:" + text_of(settings.sigma) + "; expected at most " +
+                text_of(std::floor(largest_sigma)));
+  for (const auto& [key, seed] : reader.keys_and_values(words, "seed")) {
+    if (key != "seed") reader.fail("found the key '" + std::string(key) + "'; expected seed");
+    settings.seed = reader.number<std::uint64_t>(seed, "a seed, a whole number of at least 0");
+  }
+}
+
 }  // namespace
 
 DiffusionSettings DiffusionSettings::parse(const ProblemReader& reader,
@@ -44,15 +57,7 @@ DiffusionSettings DiffusionSettings::parse(const ProblemReader& reader,
     settings.ratio = reader.weight(words[1]);
   } else if (kind == "lognormal") {
     expect_words(1, 2);
-    settings.kind = Kind::lognormal;
-    settings.sigma = reader.finite(value, "a standard deviation");
-    if (std::abs(settings.sigma) > largest_sigma)
-      reader.fail("found lognormal:" + text_of(settings.sigma) + "; expected at most " +
-                  text_of(std::floor(largest_sigma)));
-    for (const auto& [key, seed] : reader.keys_and_values(words.subspan(1), "seed")) {
-      if (key != "seed") reader.fail("found the key '" + std::string(key) + "'; expected seed");
-      settings.seed = reader.number<std::uint64_t>(seed, "a seed, a whole number of at least 0");
-    }
+    parse_lognormal(reader, value, words.subspan(1), settings);
   } else if (words[0].starts_with(file_key)) {
     expect_words(1, 1);
     settings.kind = Kind::file;

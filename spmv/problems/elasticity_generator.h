@@ -28,7 +28,7 @@ class ElasticityGenerator {
   /// Visits the rows [begin, end) in ascending order.
   void visit_rows(GlobalIndex begin, GlobalIndex end, const RowVisitor& visit) const;
 
-  /// Where a node is, in the length of an element; the clamped face has x = 0.
+  /// The place of a node, in the length of an element; the clamped face has x = 0.
   std::array<double, 3> coordinates(GlobalIndex node) const;
 
  private:

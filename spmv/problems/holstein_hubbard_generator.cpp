@@ -107,8 +107,8 @@ void HolsteinHubbardGenerator::find(GlobalIndex state, Phonons& phonons) const {
 void HolsteinHubbardGenerator::visit_rows(GlobalIndex begin, GlobalIndex end,
                                           const RowVisitor& visit) const {
   const bool electrons_outer = settings_.basis == HolsteinBasis::electrons_outer;
-  const GlobalIndex electron_states = up_.size() * down_.size();
-  const GlobalIndex inner_states = electrons_outer ? phonon_space_.size() : electron_states;
+  const GlobalIndex inner_states =
+      electrons_outer ? phonon_space_.size() : up_.size() * down_.size();
   const GlobalIndex electron_stride = electrons_outer ? inner_states : 1;
   const GlobalIndex phonon_stride = electrons_outer ? 1 : inner_states;
   Electrons electrons;
@@ -131,18 +131,17 @@ void HolsteinHubbardGenerator::visit_rows(GlobalIndex begin, GlobalIndex end,
         add(row + (step.state - phonons.state) * phonon_stride,
             electrons.coupling[step.mode] * step.factor);
   };
-  const auto add_outer = [&](bool above) { electrons_outer ? add_hops(above) : add_steps(above); };
-  const auto add_inner = [&](bool above) { electrons_outer ? add_steps(above) : add_hops(above); };
+  const auto add_part = [&](bool outer, bool above) {
+    outer == electrons_outer ? add_hops(above) : add_steps(above);
+  };
   for (row = begin; row < end; ++row) {
     find(electrons_outer ? row / inner_states : row % inner_states, electrons);
     find(electrons_outer ? row % inner_states : row / inner_states, phonons);
     columns.clear();
     values.clear();
-    add_outer(false);
-    add_inner(false);
+    for (const bool outer : {true, false}) add_part(outer, false);
     add(row, electrons.energy + phonons.energy);
-    add_inner(true);
-    add_outer(true);
+    for (const bool outer : {false, true}) add_part(outer, true);
     visit(row, columns, values);
   }
 }

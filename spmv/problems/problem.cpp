@@ -119,6 +119,20 @@ std::string text_of(const GridSize& grid, int dimensions) {
   return grid.x == grid.y && grid.y == grid.z ? x : xy + "x" + std::to_string(grid.z);
 }
 
+void parse_diffusion(const ProblemReader& reader, std::string_view text, Problem& problem) {
+  const auto parts = split(text, ',');
+  problem.grid = parse_grid(reader, parts[0], 3);
+  problem.diffusion = DiffusionSettings::parse(
+      reader, {problem.grid.x, problem.grid.y, problem.grid.z}, std::span(parts).subspan(1));
+}
+
+constexpr const char* not_a_problem =
+    "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
+    "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
+    "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
+    ".mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, .00000; of others make one "
+    "with scipy.io.mmwrite; --help lists settings";
+
 Problem parse_generated(const ProblemReader& reader, std::string_view family,
                         std::string_view rest) {
   Problem problem;
@@ -136,10 +150,7 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
     parse_anisotropic(reader, rest, problem);
   } else if (family == "diffusion3d") {
     problem.kind = ProblemKind::diffusion3d;
-    const auto parts = split(rest, ',');
-    problem.grid = parse_grid(reader, parts[0], 3);
-    problem.diffusion = DiffusionSettings::parse(
-        reader, {problem.grid.x, problem.grid.y, problem.grid.z}, std::span(parts).subspan(1));
+    parse_diffusion(reader, rest, problem);
   } else if (family == "irregular") {
     problem.kind = ProblemKind::irregular;
     problem.irregular = parse_irregular(reader, rest);
@@ -158,12 +169,7 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
     problem.holstein_hubbard =
         HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
   } else {
-    reader.fail(
-        "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
-        "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
-        "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
-        ".mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, .00000; of others make one "
-        "with scipy.io.mmwrite; --help lists settings");
+    reader.fail(not_a_problem);
   }
   return problem;
 }

@@ -44,6 +44,15 @@ struct DistributedMatrix {
                ? first_row() + column
                : halo_columns[static_cast<std::size_t>(column - rows.row_count)];
   }
+  /// Calls visit(row, column, value) for the entries of this rank.
+  template <class Visit>
+  void for_each_entry(const Visit& visit) const {
+    for (std::size_t row = 0; row < static_cast<std::size_t>(rows.row_count); ++row)
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[row]);
+           k < static_cast<std::size_t>(rows.row_offsets[row + 1]); ++k)
+        visit(first_row() + static_cast<GlobalIndex>(row), global_column(rows.columns[k]),
+              rows.values[k]);
+  }
 };
 
 }  // namespace weft::spmv

@@ -23,6 +23,14 @@ void collective_exchange(const TeamThread& thread, comm_thread::CommThread& comm
   thread.barrier();
 }
 
+template <class Piece>
+std::size_t size_of(const comm_thread::Lists<Piece>& lists) {
+  std::size_t size = 0;
+  for (const auto& [rank, pieces] : lists)
+    for (const Piece& piece : pieces) size += piece.count;
+  return size;
+}
+
 }  // namespace
 
 template <class Value>
@@ -31,14 +39,8 @@ Redistribution<Value>::Redistribution(const comm_thread::Crew& crew, std::vector
                                       const comm_thread::Lists<Piece>& arriving,
                                       const std::string& name)
     : crew_(crew), kept_(std::move(kept)) {
-  const auto count_of = [](const comm_thread::Lists<Piece>& lists) {
-    std::size_t count = 0;
-    for (const auto& [rank, pieces] : lists)
-      for (const Piece& piece : pieces) count += piece.count;
-    return count;
-  };
-  leaving_buffer_.resize(count_of(leaving));
-  arriving_buffer_.resize(count_of(arriving));
+  leaving_buffer_.resize(size_of(leaving));
+  arriving_buffer_.resize(size_of(arriving));
   std::map<int, std::pair<std::span<Value>, std::span<Value>>> parts;  // of both buffers, by rank
   std::size_t place = 0;
   for (const auto& [rank, pieces] : leaving) {

@@ -54,6 +54,15 @@ RowPartition collective_partition(const Communicator& communicator, const Stream
   return RowPartition::by_nonzeros(matrix.row_count, communicator.size(), nonzeros);
 }
 
+void check_row_count(const Communicator& communicator, const StreamedMatrix& matrix) {
+  const GlobalIndex most =
+      GlobalIndex{std::numeric_limits<LocalIndex>::max()} * communicator.size();
+  if (matrix.row_count > most)
+    throw InputError(matrix.name + ": found " + std::to_string(matrix.row_count) +
+                     " rows; expected at most " + std::to_string(most) + " on " +
+                     std::to_string(communicator.size()) + " ranks");
+}
+
 [[noreturn]] void fail_of(const StreamedMatrix& matrix, const MirrorMerge& merge) {
   const bool is_skew = matrix.symmetry == Symmetry::skew_symmetric;
   const auto text = [](GlobalIndex row, GlobalIndex column, double value) {
@@ -76,12 +85,7 @@ DistributedMatrix collective_read_stream(const Communicator& communicator,
                                          const comm_thread::ComputeTeam& team,
                                          const StreamedMatrix& matrix, EntryStream& stream,
                                          PartitionBy by, Remarks& remarks) {
-  const GlobalIndex most =
-      GlobalIndex{std::numeric_limits<LocalIndex>::max()} * communicator.size();
-  if (matrix.row_count > most)
-    throw InputError(matrix.name + ": found " + std::to_string(matrix.row_count) +
-                     " rows; expected at most " + std::to_string(most) + " on " +
-                     std::to_string(communicator.size()) + " ranks");
+  check_row_count(communicator, matrix);
   const RowPartition partition = collective_partition(communicator, matrix, stream, by);
   std::optional<MatrixAssembly> assembly;
   collective_attempt_to_hold(communicator, matrix.name,

@@ -46,6 +46,23 @@ HarwellBoeingSections sections_of(const HarwellBoeingHeader& header) {
   return file;
 }
 
+/// The text ends at `last_line`, within or before a section.
+[[noreturn]] void fail_to_find(const std::string& path, HarwellBoeingSections& file,
+                               std::int64_t last_line) {
+  const char* const names[] = {"pointers", "row indices", "values", "right-hand sides"};
+  std::size_t lacking = 0;
+  while (all_of(file)[lacking]->count == 0 ||
+         last_line >= all_of(file)[lacking]->first_line + all_of(file)[lacking]->line_count() - 1)
+    ++lacking;
+  const NumberSection& section = *all_of(file)[lacking];
+  throw InputError(fault_at(path, last_line,
+                            "the file ends here; expected " + std::to_string(section.count) +
+                                " numbers as " + names[lacking] + " in the format " +
+                                section.format.text + ", which take the lines " +
+                                std::to_string(section.first_line) + " to " +
+                                std::to_string(section.first_line + section.line_count() - 1)));
+}
+
 /// Goes through the text and fills in the marks.
 void mark_lines(const std::string& path, TextSource& source, HarwellBoeingSections& file) {
   std::int64_t line = 0;
@@ -76,19 +93,7 @@ void mark_lines(const std::string& path, TextSource& source, HarwellBoeingSectio
   } catch (const TextFault& fault) {
     throw InputError(fault_at(path, line + 1, fault.what()));
   }
-  if (last_line >= end) return;
-  const char* const names[] = {"pointers", "row indices", "values", "right-hand sides"};
-  std::size_t lacking = 0;
-  while (all_of(file)[lacking]->count == 0 ||
-         last_line >= all_of(file)[lacking]->first_line + all_of(file)[lacking]->line_count() - 1)
-    ++lacking;
-  const NumberSection& section = *all_of(file)[lacking];
-  throw InputError(fault_at(path, last_line,
-                            "the file ends here; expected " + std::to_string(section.count) +
-                                " numbers as " + names[lacking] + " in the format " +
-                                section.format.text + ", which take the lines " +
-                                std::to_string(section.first_line) + " to " +
-                                std::to_string(section.first_line + section.line_count() - 1)));
+  if (last_line < end) fail_to_find(path, file, last_line);
 }
 
 HarwellBoeingHeader read_header(const std::string& path, std::string_view block) {

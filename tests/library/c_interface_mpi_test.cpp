@@ -9,6 +9,7 @@
 
 #include "library/include/weft/weft.h"
 #include "library/include/weft/weft.hpp"
+#include "tests/library/c_job.h"
 #include "tests/library/tridiagonal.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
@@ -16,24 +17,9 @@
 namespace weft::tests {
 namespace {
 
-/// Of all ranks, with the threads of this test, which are not pinned.
-weft_job* create_job() {
-  const weft_job_options options{.threads = thread_count(),
-                                 .pinning = WEFT_KEEP,
-                                 .strict_placement = 0,
-                                 .on_stall = nullptr,
-                                 .user = nullptr,
-                                 .stall_seconds = 0,
-                                 .allow_singletons = 0,
-                                 .pin_beyond_mask = 0};
-  weft_job* job = nullptr;
-  CHECK(weft_job_create(MPI_COMM_WORLD, &options, &job) == WEFT_OK);
-  return job;
-}
-
 TEST_CASE("the C interface gives the bits of the C++ interface") {
   constexpr std::int64_t row_count = 3000;
-  weft_job* const job = create_job();
+  weft_job* const job = create_c_job();
   const TridiagonalRows rows(row_count, weft_job_rank(job), weft_job_size(job));
   weft_matrix* a = nullptr;
   CHECK(weft_matrix_from_rows(job, rows.first_row, std::ssize(rows.offsets) - 1,
@@ -83,7 +69,7 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
 
 TEST_CASE("rows of very different scale are judged and solved for from C") {
   constexpr std::int64_t row_count = 3000;
-  weft_job* const job = create_job();
+  weft_job* const job = create_c_job();
   TridiagonalRows rows(row_count, weft_job_rank(job), weft_job_size(job));
   // A penalty on the first row of each rank sets x to 1 there, as b does elsewhere.
   std::vector<double> b(rows.count(), 1.0);
@@ -170,7 +156,7 @@ TEST_CASE("an iteration in C converges in lock step and without waiting") {
 }
 
 TEST_CASE("a job in C tells where its threads are") {
-  weft_job* const job = create_job();
+  weft_job* const job = create_c_job();
   weft_thread_place place{.thread = -2, .planned_cpu = -1, .last_cpu = -1};
   int count = 0;
   CHECK(weft_job_audit(job, &place, 1, &count) == WEFT_OK);
@@ -197,7 +183,7 @@ TEST_CASE("errors of the C interface are a code and a line") {
 }
 
 TEST_CASE("options that cannot be read on one rank are the same error on all") {
-  weft_job* const job = create_job();
+  weft_job* const job = create_c_job();
   const bool is_first = weft_job_rank(job) == 0;
   const auto check_is_refused = [](int code, const char* text) {
     CHECK(code == WEFT_ERROR_BAD_INPUT);

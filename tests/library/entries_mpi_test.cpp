@@ -14,6 +14,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "library/include/weft/weft.h"
 #include "library/include/weft/weft.hpp"
+#include "tests/library/c_job.h"
 #include "tests/library/tridiagonal.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/shared_folder.h"
@@ -250,16 +251,7 @@ TEST_CASE("entries as text count from where base says, in C++ and in C") {
                     Catch::Contains("expected a matrix from a file"));
   CHECK_THROWS_WITH(Solver(a, {{"base", "0"}}), Catch::Contains("expected it with the matrix"));
 
-  const weft_job_options job_options{.threads = thread_count(),
-                                     .pinning = WEFT_KEEP,
-                                     .strict_placement = 0,
-                                     .on_stall = nullptr,
-                                     .user = nullptr,
-                                     .stall_seconds = 0,
-                                     .allow_singletons = 0,
-                                     .pin_beyond_mask = 0};
-  weft_job* c_job = nullptr;
-  CHECK(weft_job_create(MPI_COMM_WORLD, &job_options, &c_job) == WEFT_OK);
+  weft_job* c_job = create_c_job();
   for (const char* const word : {"--base 0", "--base 1", "--base 2"}) {
     weft_matrix* c_matrix = nullptr;
     const int code = weft_matrix_from_file(c_job, path.c_str(), word, &c_matrix);
@@ -311,7 +303,7 @@ TEST_CASE("words about triangles that do not fit are errors") {
   CHECK_THROWS_WITH(Matrix::from_rows(job, rows.rows(), {{"triangle", "upper"}}),
                     Catch::Contains("option triangle: found 'upper'; expected mirrored, as-is"));
   CHECK_THROWS_WITH(Matrix::generate(job, "poisson2d:4", {{"triangle", "mirrored"}}),
-                    Catch::Contains("expected rows or a file"));
+                    Catch::Contains("expected a matrix from a file"));
   TridiagonalRows unequal = rows;
   for (std::size_t row = 0; row < unequal.count(); ++row)
     for (auto k = static_cast<std::size_t>(unequal.offsets[row]);
@@ -326,16 +318,7 @@ TEST_CASE("the C interface says and takes the same about triangles") {
   const Job cpp_job = make_job();
   const TridiagonalRows half =
       only(TridiagonalRows(row_count, cpp_job.rank(), cpp_job.size()), is_lower);
-  const weft_job_options job_options{.threads = thread_count(),
-                                     .pinning = WEFT_KEEP,
-                                     .strict_placement = 0,
-                                     .on_stall = nullptr,
-                                     .user = nullptr,
-                                     .stall_seconds = 0,
-                                     .allow_singletons = 0,
-                                     .pin_beyond_mask = 0};
-  weft_job* job = nullptr;
-  CHECK(weft_job_create(MPI_COMM_WORLD, &job_options, &job) == WEFT_OK);
+  weft_job* job = create_c_job();
   for (const char* const word : {"", "--triangle mirrored", "--triangle as-is"}) {
     weft_matrix* a = nullptr;
     CHECK(weft_matrix_from_rows(job, half.first_row, std::ssize(half.offsets) - 1,

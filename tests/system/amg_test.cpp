@@ -1,6 +1,7 @@
 // Algebraic multigrid in whole solves: the same bits on any ranks, and what is said of each level.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,21 @@ json converged(int ranks, const std::string& problem, std::vector<std::string> m
   CHECK(report.value("status", "") == "converged");
   CHECK(report.value("relative_residual", 1.0) < 1.1e-8);
   return report;
+}
+
+/// The bytes of NumPy's array.
+std::string npy_of(int rows, int columns, const std::vector<double>& values) {
+  std::string header("\x93NUMPY\x01\x00", 8);
+  std::string words = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(rows) +
+                      ", " + std::to_string(columns) + "), }";
+  words.resize(117, ' ');
+  words += '\n';
+  header += static_cast<char>(words.size());
+  header += '\0';
+  header += words;
+  std::string bytes(values.size() * sizeof(double), ' ');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return header + bytes;
 }
 
 void check_refused(int ranks, const std::vector<std::string>& arguments,
@@ -91,6 +107,15 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
     }
   folder.write("xyz.mtx", coordinates);
   folder.write("constants.mtx", constants);
+  std::vector<double> xyz;
+  std::vector<double> ones;
+  for (int node = 0; node < 72; ++node) {
+    for (const int place : {node % 6 + 1, node / 6 % 4, node / 24}) xyz.push_back(place);
+    for (int row = 0; row < 3; ++row)
+      for (int axis = 0; axis < 3; ++axis) ones.push_back(row == axis ? 1 : 0);
+  }
+  folder.write("xyz.npy", npy_of(72, 3, xyz));
+  folder.write("constants.npy", npy_of(216, 3, ones));
   const std::vector<std::string> common{"--preconditioner", "amg:direct=20",     "--rhs",
                                         "random:3",         "--threads",         "1",
                                         "--solution",       folder.path("x.mtx")};
@@ -105,6 +130,10 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
   for (const int ranks : {1, 5}) {
     CAPTURE(ranks);
     CHECK(solution_of(ranks, file, {"--coordinates", folder.path("xyz.mtx")}) == expected);
+    CHECK(solution_of(ranks, file, {"--coordinates", folder.path("xyz.npy")}) == expected);
+    CHECK(solution_of(ranks, file,
+                      {"--near-null", folder.path("constants.npy"), "--block-size", "3"}) ==
+          with_constants);
     CHECK(solution_of(ranks, file,
                       {"--near-null", folder.path("constants.mtx"), "--block-size", "3"}) ==
           with_constants);
@@ -117,6 +146,10 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
   check_refused(ranks,
                 {"solve", file, "--preconditioner", "amg", "--near-null", folder.path("xyz.mtx")},
                 "--near-null " + folder.path("xyz.mtx"));
+  for (const std::string name : {"constants.npy", "missing.npy"})
+    check_refused(ranks,
+                  {"solve", file, "--preconditioner", "amg", "--coordinates", folder.path(name)},
+                  name);
   check_refused(ranks, {"solve", file, "--preconditioner", "amg", "--block-size", "5"},
                 "--block-size 5");
   check_refused(ranks, {"solve", file, "--block-size", "3", "--preconditioner", "jacobi"},
@@ -125,6 +158,39 @@ TEST_CASE("elasticity from a file and its coordinates is that of the generator, 
                 {"solve", file, "--coordinates", folder.path("xyz.mtx"), "--preconditioner", "amg",
                  "--order", "rcm"},
                 "--order rcm");
+}
+
+TEST_CASE("elasticity from a file without options finds its nodes, the same on any ranks") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("bar.petsc");
+  CHECK(run_weft(1, {"generate", "elasticity3d:12x6x6", file}).exit_code == 0);
+  const auto solve = [&](int ranks, const std::string& of, std::vector<std::string> more) {
+    more.insert(more.end(), {"--preconditioner", "amg:direct=60", "--rhs", "ones", "--solution",
+                             folder.path("x.mtx")});
+    return converged(ranks, of, more);
+  };
+  const auto solution = [&] { return weft::tests::fingerprint(read_file(folder.path("x.mtx"))); };
+  const json known = solve(1, "elasticity3d:12x6x6", {});
+  const json estimated = solve(1, file, {"--coordinates", "estimated", "--order", "given"});
+  const auto expected = solution();
+  CHECK(2 * estimated["iterations"].get<int>() <= 3 * known["iterations"].get<int>());
+  CHECK(!estimated.contains("decisions"));
+  for (const int ranks : {1, 2, 3}) {
+    CAPTURE(ranks);
+    const json found = solve(ranks, file, {"--threads", ranks == 1 ? "2" : "1"});
+    CHECK(solution() == expected);
+    CHECK(found["decisions"].back().get<std::string>().find("--coordinates estimated: 3") == 0);
+  }
+  const json constants = solve(2, file, {"--block-size", "3"});
+  CHECK(constants["iterations"].get<int>() > estimated["iterations"].get<int>());
+  CHECK(!solve(2, file, {"--block-size", "1"}).contains("decisions"));
+  check_refused(
+      2, {"solve", "poisson2d:30x30", "--preconditioner", "amg", "--coordinates", "estimated"},
+      "--coordinates estimated: found 1 rows a node");
+  check_refused(2,
+                {"solve", "poisson2d:30x30", "--preconditioner", "amg", "--coordinates",
+                 "estimated", "--block-size", "2"},
+                "--coordinates estimated: found a matrix that is not of elasticity");
 }
 
 TEST_CASE("cycles of amg are compared") {

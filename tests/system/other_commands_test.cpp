@@ -1,4 +1,4 @@
-// weft spmv, generate and topology as whole programs.
+// weft spmv, eigen, generate and topology as whole programs.
 #include <regex>
 #include <set>
 #include <string>
@@ -79,6 +79,39 @@ std::vector<int> planned_pus(const json& report) {
 }
 
 }  // namespace
+
+TEST_CASE("eigen finds both copies of a value, writes vectors and refuses what has none") {
+  const ScratchFolder folder;
+  std::set<std::string> fingerprints;
+  for (const int ranks : {1, 3}) {
+    const auto result = run_weft(ranks, {"eigen", "poisson2d:40", "--count", "3", "--threads", "1",
+                                         "--vectors", folder.path("x.npy"), "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const json report = report_of(result);
+    CHECK(report.value("status", "") == "converged");
+    const json pairs = report["eigenvalues"]["pairs"];
+    REQUIRE(pairs.size() == 3);
+    // 4 − 2·cos(π·i/41) − 2·cos(π·k/41)
+    CHECK(pairs[0]["value"].get<double>() == Approx(0.0117367953).epsilon(1e-6));
+    CHECK(pairs[1]["value"].get<double>() == Approx(0.0293075501).epsilon(1e-6));
+    CHECK(pairs[2]["value"].get<double>() == Approx(pairs[1]["value"].get<double>()).epsilon(1e-9));
+    fingerprints.insert(fingerprint(read_file(folder.path("x.npy"))) + pairs.dump());
+  }
+  CHECK(fingerprints.size() == 1);
+
+  const auto unfinished = run_weft(1, {"eigen", "poisson2d:40", "--max-restarts", "0", "--count",
+                                       "20", "--tolerance", "1e-12", "--threads", "1"});
+  CHECK(unfinished.exit_code == 3);
+  const std::string unsymmetric = folder.write(
+      "a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 5\n2 2 1\n");
+  const auto refused = run_weft(2, {"eigen", unsymmetric, "--triangle", "as-is", "--threads", "1"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.errors.find("found 5 at row 1, column 2 and 0 at row 2, column 1; expected a "
+                            "symmetric matrix") != std::string::npos);
+  const auto too_many = run_weft(1, {"eigen", "poisson2d:40", "--count", "1000", "--threads", "1"});
+  CHECK(too_many.exit_code == 2);
+  CHECK(too_many.errors.find("--count: found 1000; expected 1 to 200") != std::string::npos);
+}
 
 TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
   for (const int ranks : {1, 2, 3})

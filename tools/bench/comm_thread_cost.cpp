@@ -22,13 +22,13 @@
 #include "comm_thread/mpi/mpi_session.h"
 #include "comm_thread/placement/thread_binding.h"
 #include "comm_thread/placement/topology.h"
+#include "library/measure/calibrated_work.h"
 #include "perfmodel/bandwidth_kernels.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
-#include "tools/measure/calibrated_work.h"
 
 namespace {
 
@@ -39,12 +39,12 @@ using weft::comm_thread::Schedule;
 using weft::comm_thread::ThreadLevel;
 using weft::comm_thread::Topology;
 using weft::comm_thread::WaitPolicy;
+using weft::library::CalibratedWork;
 using weft::perfmodel::HugePageBuffer;
+using weft::perfmodel::Statistics;
 using weft::perfmodel::Stopwatch;
-using weft::tools::CalibratedWork;
+using weft::perfmodel::summarise;
 using weft::tools::Json;
-using weft::tools::Statistics;
-using weft::tools::summarise;
 
 /// Long enough for the thread to find nothing to do and park.
 constexpr std::chrono::milliseconds until_parked{5};
@@ -195,7 +195,7 @@ class CostMeasurement {
     for (int sample = 0; sample < samples_; ++sample)
       for (const bool with_thread : {sample % 2 == 0, sample % 2 != 0})
         (with_thread ? with : without).push_back(time(with_thread));
-    const double base = summarise(without).median;
+    const double base = weft::perfmodel::median(without);
     for (double& seconds : with) seconds = 100 * (seconds / base - 1);
     add(what, arrangement, "%", with, 2.0);
   }

@@ -26,10 +26,10 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/simd.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/rows/partition.h"
-#include "tools/job/statistics.h"
 
 namespace {
 
@@ -158,7 +158,7 @@ int main(int count, char** arguments) {
     const auto print = [&](const std::string& name, std::vector<double> Seconds::* which) {
       std::array<double, way_count> rates{};
       for (std::size_t way = 0; way < ways.size(); ++way)
-        rates[way] = 1e-9 * bytes / weft::tools::summarise(seconds[way].*which).median;
+        rates[way] = 1e-9 * bytes / weft::perfmodel::median(seconds[way].*which);
       if (world.is_root())
         fmt::print("{:<16}{:>9.1f}{:>9.2f}{:>12.2f}{:>12.2f}{:>9.2f}{:>12.2f}{:>14.2f}{:>12.2f}\n",
                    name, bytes * 1e-6, rates[0], rates[1], rates[2], rates[3], rates[3] / rates[0],

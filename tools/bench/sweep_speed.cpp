@@ -17,11 +17,11 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/bandwidth_kernels.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/grid/average_sweep.h"
 #include "spmv/grid/grid_layout.h"
 #include "spmv/grid/time_blocking.h"
-#include "tools/job/statistics.h"
 
 namespace {
 
@@ -105,6 +105,18 @@ struct Bench {
   std::array<weft::perfmodel::HugePageBuffer<double>, 2> arrays;
 };
 
+/// `rates`: samples of points a second.
+void print_rates(const std::vector<std::pair<std::string, std::function<void()>>>& ways,
+                 const std::vector<std::vector<double>>& rates, double load) {
+  const double plain = weft::perfmodel::median(rates[0]);
+  fmt::print("{:<20}{:>10}{:>16}{:>24}\n", "", "GLUP/s", "of the first", "x 24 bytes / loads");
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    const double rate = weft::perfmodel::median(rates[way]);
+    fmt::print("{:<20}{:>10.2f}{:>16.2f}{:>24.2f}\n", ways[way].first, rate * 1e-9, rate / plain,
+               rate * 24 / load);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -140,14 +152,8 @@ int main(int count, char** arguments) {
       ways[way].second();
       rates[way].push_back(static_cast<double>(n * n * n) * sweeps / watch.seconds());
     }
-  const double load = weft::tools::summarise(loads).median;
-  const double plain = weft::tools::summarise(rates[0]).median;
+  const double load = weft::perfmodel::median(loads);
   fmt::print("{}^3 points, {} threads, {} sweeps a sample; loads {:.1f} GB/s\n\n", n,
              bench.team.thread_count(), sweeps, load * 1e-9);
-  fmt::print("{:<20}{:>10}{:>16}{:>24}\n", "", "GLUP/s", "of the first", "x 24 bytes / loads");
-  for (std::size_t way = 0; way < ways.size(); ++way) {
-    const double rate = weft::tools::summarise(rates[way]).median;
-    fmt::print("{:<20}{:>10.2f}{:>16.2f}{:>24.2f}\n", ways[way].first, rate * 1e-9, rate / plain,
-               rate * 24 / load);
-  }
+  print_rates(ways, rates, load);
 }

@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/measure/mode_costs.h"
+#include "library/measure/mode_race.h"
+#include "library/measure/settled_storage.h"
 #include "library/options/matrix_settings.h"
-#include "library/settings/right_hand_side_choice.h"
+#include "library/system/linear_system.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/modes/mode.h"
@@ -20,13 +23,9 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/measure/mode_costs.h"
-#include "tools/measure/mode_race.h"
-#include "tools/measure/mode_timeline.h"
-#include "tools/measure/settled_storage.h"
+#include "tools/reporting/mode_timeline.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -43,14 +42,15 @@ struct CompareOptions : SystemOptions, library::MatrixSettings {
   bool is_matrix_free() const { return operator_kind == "stencil"; }
 };
 
-/// Of a mode: 1 - (t_mode - t_compute) / t_communication; null where nothing is communicated.
-Json hidden_fraction(double seconds, const MeasuredModeCosts& measured) {
+/// What a mode hides: 1 - (t_mode - t_compute) / t_communication; null where nothing is
+/// communicated.
+Json hidden_fraction(double seconds, const library::MeasuredModeCosts& measured) {
   const double communication = measured.halo_measured_seconds;
   if (communication <= 0) return nullptr;
   return std::clamp(1 - (seconds - measured.costs.product) / communication, 0.0, 1.0);
 }
 
-Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
+Json collective_phases(const Job& job, const library::ModeRace& race, std::size_t mode) {
   Json phases;
   for (const Phase phase : {Phase::pack, Phase::local_part, Phase::halo_wait, Phase::boundary_part})
     phases[perfmodel::name(phase)] =
@@ -58,7 +58,7 @@ Json collective_phases(const Job& job, const ModeRace& race, std::size_t mode) {
   return phases;
 }
 
-Json costs_report(const MeasuredModeCosts& measured) {
+Json costs_report(const library::MeasuredModeCosts& measured) {
   return {{"product_seconds", measured.costs.product},
           {"interior_seconds", measured.costs.interior},
           {"boundary_seconds", measured.costs.boundary},
@@ -70,21 +70,34 @@ Json costs_report(const MeasuredModeCosts& measured) {
           {"halo_bytes", measured.bytes}};
 }
 
+Json collective_mode_report(Job& job, library::LinearSystem& system, const library::ModeRace& race,
+                            std::size_t number, Mode mode,
+                            const library::MeasuredModeCosts& measured) {
+  const perfmodel::Statistics seconds = race.seconds(number);
+  return {{"seconds", seconds.median},
+          {"spread", seconds.spread},
+          {"predicted_seconds", spmv::predicted_seconds(mode, measured.costs)},
+          {"hidden_fraction", hidden_fraction(seconds.median, measured)},
+          {"gflops", 2e-9 * static_cast<double>(system.nonzero_count()) / seconds.median},
+          {"phases", collective_phases(job, race, number)},
+          {"timeline", collective_mode_timeline(job, system.op(), mode)}};
+}
+
 /// One problem on this job's ranks and threads.
 Json collective_compare(Job& job, const CompareOptions& options, const spmv::Problem& problem,
                         bool& bits_are_equal) {
-  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
-                     options.is_matrix_free());
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  library::LinearSystem& system = *made;
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  collective_settle_storage(job, system.op());
-  const MeasuredModeCosts measured = collective_measure_mode_costs(job, system.op());
-  ModeRace race(job, system.op(), modes, true);
+  library::collective_settle_storage(job, system.op());
+  const library::MeasuredModeCosts measured =
+      library::collective_measure_mode_costs(job, system.op());
+  library::ModeRace race(job, system.op(), modes, true);
   race.collective_run(options.repetitions);
   bits_are_equal = bits_are_equal && race.bits_are_equal();
 
-  const double matrix_bytes = system.collective_matrix_bytes(job);
-  const auto nonzeros = static_cast<double>(system.nonzero_count());
+  const double matrix_bytes = system.collective_matrix_bytes();
   const auto rows = static_cast<double>(system.op().global_row_count());
   Json result = {{"problem", problem.name()},
                  {"rows", system.op().global_row_count()},
@@ -101,17 +114,9 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
                  {"costs", costs_report(measured)},
                  {"bits_equal", race.bits_are_equal()}};
   add_storage_times(system.storage_times(), result);
-  for (std::size_t m = 0; m < modes.size(); ++m) {
-    const Statistics seconds = race.seconds(m);
-    result["modes"][options.modes[m]] = {
-        {"seconds", seconds.median},
-        {"spread", seconds.spread},
-        {"predicted_seconds", spmv::predicted_seconds(modes[m], measured.costs)},
-        {"hidden_fraction", hidden_fraction(seconds.median, measured)},
-        {"gflops", 2e-9 * nonzeros / seconds.median},
-        {"phases", collective_phases(job, race, m)},
-        {"timeline", collective_mode_timeline(job, system.op(), modes[m])}};
-  }
+  for (std::size_t m = 0; m < modes.size(); ++m)
+    result["modes"][options.modes[m]] =
+        collective_mode_report(job, system, race, m, modes[m], measured);
   return result;
 }
 

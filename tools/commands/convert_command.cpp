@@ -20,7 +20,7 @@
 #include "tools/job/printed_remarks.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -40,14 +40,8 @@ const std::vector<OptionEffect<ConvertOptions>>& convert_effects() {
   return all;
 }
 
-int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
-  Job job = collective_start_job(session, options);
-  const ReportFile report_file(job, options.json_path);
-  const auto contents =
-      spmv::collective_look_into(job.world(), options.from, spmv::parse_index_base(options.base));
-  if (!contents.is_matrix && !options.triangle.empty())
-    throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
-  if (contents.is_matrix)
+void collective_check_output(const Job& job, const ConvertOptions& options, bool is_matrix) {
+  if (is_matrix)
     spmv::collective_check_matrix_output(job.world(), options.to);
   else if (!spmv::is_vtk_file(options.to))
     spmv::collective_check_vector_output(job.world(), options.to);
@@ -55,11 +49,21 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
     throw comm_thread::InputError(options.to + ": found without a grid; expected --grid NXxNYxNZ");
   else
     spmv::collective_check_writable(job.world(), options.to);
+}
+
+int convert(const comm_thread::MpiSession& session, const ConvertOptions& options) {
+  Job job = collective_start_job(session, options);
+  const ReportFile report_file(job, options.json_path);
+  const auto contents =
+      spmv::collective_look_into(job.world(), options.from, spmv::parse_index_base(options.base));
+  if (!contents.is_matrix && !options.triangle.empty())
+    throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
+  collective_check_output(job, options, contents.is_matrix);
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
   if (contents.is_matrix) {
     const auto matrix =
-        collective_load_matrix(job, spmv::Problem::of_file(options.from), options, MatrixUse::file);
+        collective_load_for_file(job, spmv::Problem::of_file(options.from), options);
     spmv::collective_write_matrix_file(job.world(), matrix, options.to, options.from);
     report["problem"]["nonzeros"] = matrix.global_nonzero_count;
   } else {

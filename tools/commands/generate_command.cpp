@@ -11,7 +11,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -30,7 +30,9 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
   spmv::collective_check_matrix_output(job.world(), options.path);
-  const auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::file);
+  const auto loaded = library::collective_order_matrix(
+      job.world(), job.team(), collective_load_for_file(job, problem, options), options,
+      problem.name());
   const auto& matrix = loaded.matrix;
   const std::string comment = problem.name() + (loaded.order ? " --order " + options.order : "");
   spmv::collective_write_matrix_file(job.world(), matrix, options.path, comment);
@@ -39,7 +41,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
-  const Json ordering = ordering_report(loaded, options);
+  const Json ordering = ordering_report(loaded);
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["file"] = options.path;
   report_file.collective_write(report);

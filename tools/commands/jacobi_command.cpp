@@ -5,19 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "perfmodel/stopwatch.h"
-#include "tools/job/counters.h"
+#include "library/system/jacobi_system.h"
+#include "tools/commands/sweep_command.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/progress_line.h"
-#include "tools/job/timeline.h"
-#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/jacobi_report.h"
+#include "tools/reporting/run_output.h"
 #include "tools/system/checkpoint_options.h"
 #include "tools/system/jacobi_options.h"
-#include "tools/system/jacobi_system.h"
-#include "tools/system/job_checkpoints.h"
-#include "tools/system/sweep_forecast.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -41,48 +37,25 @@ void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
 }
 
 int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options) {
-  const perfmodel::Stopwatch watch;
-  Job job = collective_start_job(session, options);
-  const ReportFile report_file(job, options.json_path);
-  Timeline timeline(job, options.trace_path);
-  const Counters counters(job);
-  if (options.is_dry_run)
-    return collective_show_forecast(job, report_file, "jacobi", options.what(),
-                                    collective_forecast_jacobi(job, options));
-  JacobiSystem system(job, options);
-  if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
-  const double setup_seconds = watch.seconds();
-  JobCheckpoints checkpoints(job, options.checkpoints);
-  system.use(checkpoints.get());
-  ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
-  timeline.collective_start();
-  JacobiRun run = system.run(options, progress);
-  progress.clear();
-  checkpoints.finish(run.report.status, run.report.explanation);
-
-  Json report = collective_start_report(job, "jacobi");
-  report["problem"] = system_report(system);
-  report["method"] = options.method();
-  if (options.is_sync()) report["mode"] = spmv::name(options.mode);
-  report["jacobi"] = collective_run_report(job, system, options, run);
-  report["status"] = report["jacobi"]["status"];
-  report["iterations"] = run.report.iterations;
-  report["relative_residual"] = run.report.relative_residual;
-  report["seconds"] = {
-      {"total", watch.seconds()}, {"setup", setup_seconds}, {"solve", report["jacobi"]["seconds"]}};
-  if (checkpoints.get())
-    report["checkpoints"] =
-        collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
-  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
-  timeline.collective_write(report);
-  collective_report_phases(job, counters, report);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    print_jacobi_summary(report, options);
-    if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
-    print_trace(report);
-  }
-  return checkpoints.exit_code(run.report.status);
+  return collective_sweep_command(
+      session, "jacobi", options,
+      [&](const Job& job) {
+        return library::collective_forecast_jacobi(job.world(), options.problem, options);
+      },
+      [&](Job& job) {
+        return std::make_unique<library::JacobiSystem>(job, options.problem, options,
+                                                       printing_remarks(job));
+      },
+      [&](const library::JacobiSystem& system) {
+        return warning_about_convergence(system, options);
+      },
+      [&](Json& report, const Job& job, const library::JacobiSystem& system,
+          const library::JacobiRun& run) {
+        report["problem"] = system_report(system);
+        report["method"] = options.method();
+        report["jacobi"] = collective_run_report(job, system, options, run);
+      },
+      [&](const Json& report) { print_jacobi_summary(report, options); });
 }
 
 }  // namespace

@@ -19,13 +19,13 @@
 #include "comm_thread/probe/overlap_result.h"
 #include "comm_thread/probe/progress_probe.h"
 #include "comm_thread/probe/progress_verdict.h"
+#include "library/measure/progress_measurement.h"
 #include "perfmodel/stopwatch.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/system_options.h"
-#include "tools/measure/progress_measurement.h"
 
 namespace weft::tools {
 namespace {
@@ -182,7 +182,7 @@ Json reasons_not_measured(Job& job, const ProgressOptions& options,
 
 /// Measures all operations and sizes; the rows come operation by operation.
 std::vector<OverlapResult> collective_measure(Job& job, const std::vector<std::size_t>& sizes,
-                                              ProgressMeasurement& measurement) {
+                                              library::ProgressMeasurement& measurement) {
   std::vector<OverlapResult> results;
   ProgressLine line(job.is_root() && somebody_watches());
   const bool has_own_core = job.placement().comm_core == CommCore::own_core;
@@ -317,7 +317,7 @@ int measure(const comm_thread::MpiSession& session, const ProgressOptions& optio
   std::vector<OverlapResult> results = collective_read_results(job, options.merge_path);
 
   const comm_thread::Latency latency = comm_thread::collective_latency(job.world());
-  ProgressMeasurement measurement(job, options.repetitions);
+  library::ProgressMeasurement measurement(job, options.repetitions);
   const std::vector<OverlapResult> measured = collective_measure(job, sizes, measurement);
   results.insert(results.begin(), measured.begin(), measured.end());
 

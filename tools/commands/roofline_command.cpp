@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,9 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/matrix_settings.h"
+#include "library/roofline/kernel_race.h"
+#include "library/roofline/problem_kernels.h"
+#include "library/roofline/stream_bench.h"
 #include "perfmodel/stopwatch.h"
 #include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
@@ -19,14 +21,8 @@
 #include "tools/job/system_options.h"
 #include "tools/roofline/bandwidth_table.h"
 #include "tools/roofline/core_report.h"
-#include "tools/roofline/grid_kernels.h"
-#include "tools/roofline/kernel_race.h"
-#include "tools/roofline/matrix_kernels.h"
-#include "tools/roofline/multigrid_kernels.h"
 #include "tools/roofline/roofline_report.h"
-#include "tools/roofline/stream_bench.h"
-#include "tools/roofline/vector_kernels.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -44,21 +40,17 @@ struct RooflineOptions : SystemOptions, library::MatrixSettings {
   bool skips_likwid = false;
 };
 
-void append(std::vector<RooflineKernel>& all, std::vector<RooflineKernel> more) {
-  std::ranges::move(more, std::back_inserter(all));
-}
-
-/// Those whose names begin with one of the words; all where there are no words.
+/// Leaves the kernels whose names begin with one of the words; all where there are no words.
 /// Throws comm_thread::InputError where a word begins no name.
-void select(std::vector<RooflineKernel>& kernels, const std::vector<std::string>& words) {
+void select(std::vector<library::RooflineKernel>& kernels, const std::vector<std::string>& words) {
   std::vector<std::string> names;
-  for (const RooflineKernel& kernel : kernels) names.push_back(kernel.name);
+  for (const library::RooflineKernel& kernel : kernels) names.push_back(kernel.name);
   for (const std::string& word : words)
     if (std::ranges::none_of(names, [&](const auto& name) { return name.starts_with(word); }))
       throw comm_thread::InputError(
           fmt::format("--kernels: found '{}'; expected one of {}", word, fmt::join(names, ", ")));
   if (words.empty()) return;
-  std::erase_if(kernels, [&](const RooflineKernel& kernel) {
+  std::erase_if(kernels, [&](const library::RooflineKernel& kernel) {
     return std::ranges::none_of(words,
                                 [&](const auto& word) { return kernel.name.starts_with(word); });
   });
@@ -71,49 +63,11 @@ Json all_loops(const std::vector<double>& elements_per_second) {
   return loops;
 }
 
-/// All kernels that the problem has, and what they work on.
-class Kernels {
- public:
-  /// Collective.
-  Kernels(Job& job, const spmv::Problem& problem, spmv::SparseOperator& op, double l2_bytes)
-      : matrix_(job, op, l2_bytes, last_cache_bytes(job)), vector_(op, l2_bytes) {
-    list_ = matrix_.collective_kernels();
-    append(list_, vector_.kernels());
-    if (!problem.has_stencil()) return;
-    grid_ = std::make_unique<GridKernels>(job, problem, l2_bytes);
-    append(list_, grid_->collective_kernels());
-    multigrid_ = std::make_unique<MultigridKernels>(job, problem);
-    append(list_, multigrid_->kernels());
-  }
-
-  std::vector<RooflineKernel>& list() { return list_; }
-
- private:
-  /// A thread's share.
-  static double last_cache_bytes(const Job& job) {
-    const auto last = job.topology().last_cache_of(job.placement().compute_pus.front());
-    return static_cast<double>(last.bytes) /
-           std::min(last.sharing_pus, job.team().thread_count() * job.ranks_on_node());
-  }
-
-  MatrixKernels matrix_;
-  VectorKernels vector_;
-  std::unique_ptr<GridKernels> grid_;
-  std::unique_ptr<MultigridKernels> multigrid_;
-  std::vector<RooflineKernel> list_;
-};
-
-double second_level_bytes(const Job& job) {
-  const unsigned pu = job.placement().compute_pus.front();
-  const auto l2 = job.topology().cache_of(pu, 2).value_or(job.topology().last_cache_of(pu));
-  return static_cast<double>(l2.bytes) / l2.sharing_pus;
-}
-
 /// Adds bandwidths, what cores do, and the kernels with their verdicts to the report.
-void collective_measure(const Job& job, const std::vector<RooflineKernel>& kernels,
+void collective_measure(const Job& job, const std::vector<library::RooflineKernel>& kernels,
                         const RooflineOptions& options, Json& report) {
   const Counters counters(job);
-  StreamBench bench(job, static_cast<std::size_t>(options.array_mebibytes) << 20);
+  library::StreamBench bench(job, static_cast<std::size_t>(options.array_mebibytes) << 20);
   const double tolerance = options.required > 0 ? options.required : default_tolerance;
   report["tolerance"] = tolerance;
   report["repetitions"] = options.repetitions;
@@ -124,7 +78,7 @@ void collective_measure(const Job& job, const std::vector<RooflineKernel>& kerne
       {"caches", collective_bandwidth_of_caches(job, bench)}};
   Json likwid = {{"missing", "--no-likwid"}, {"loops", Json::array()}};
   if (!options.skips_likwid) likwid = collective_likwid_comparison(job, bench);
-  KernelRace race(job, bench, second_level_bytes(job));
+  library::KernelRace race(job, bench, library::second_level_bytes(job));
   const auto results = race.collective_run(kernels, options.repetitions, tolerance);
   bandwidth["all"] = all_loops(race.elements_per_second());
   bandwidth["peak_gflops"] = race.flops_per_second() * 1e-9;
@@ -133,10 +87,10 @@ void collective_measure(const Job& job, const std::vector<RooflineKernel>& kerne
   report["probes"] = probe_report(race.probe_speed());
   report["likwid_bench"] = likwid;
   std::vector<std::string> regions;
-  for (const KernelResult& result : results) regions.push_back(result.name);
+  for (const library::KernelResult& result : results) regions.push_back(result.name);
   report["counters"] = counters.collective_report(regions);
   report["kernels"] = Json::array();
-  for (const KernelResult& result : results)
+  for (const library::KernelResult& result : results)
     report["kernels"].push_back(kernel_report(result, report["counters"]));
   report["below_requirement"] = kernels_below(results, options.required);
 }
@@ -158,12 +112,11 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   options.order = options.order_of(problem);
   Job job = collective_start_job(session, options);
   const ReportFile report_file(job, options.json_path);
-  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
-  const Json ordering = ordering_report(loaded, options);
-  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), options.parsed_format());
+  const auto system = collective_make_system(job, problem, options, false, false);
+  const Json ordering = ordering_report(system->ordering());
+  spmv::SparseOperator& op = *system->matrix_operator();
   op.changeable_matrix().take_sell(job.team());  // beside the kernel of CRS
-  Kernels kernels(job, problem, op, second_level_bytes(job));
+  library::ProblemKernels kernels(job, problem, op);
   select(kernels.list(), options.kernels);
   const double setup_seconds = watch.seconds();
 
@@ -185,6 +138,32 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   return collective_exit_code(job, options, report);
 }
 
+void add_measurement_options(CLI::App& command, RooflineOptions& options) {
+  command
+      .add_option("--require", options.required,
+                  "fails where a kernel is below this part of its model\n"
+                  "(exit code 4) and its data is in memory; also the limit of `ok`, otherwise 0.9")
+      ->check(is_number({.most = 10, .expected = "a number from 0 to 10"}))
+      ->type_name("FRACTION")
+      ->group(heading_of(library::OptionGroup::run));
+  command
+      .add_option("--kernels", options.kernels,
+                  "only kernels whose names begin so\none of several names, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...")
+      ->group(heading_of(library::OptionGroup::run));
+  add_count(command, "--repetitions", options.repetitions, 1, 1000000, "timed runs of each kernel")
+      .group(heading_of(library::OptionGroup::run));
+  command
+      .add_option("--array-size", options.array_mebibytes,
+                  "MiB of each of a node's three arrays for measuring bandwidth;\n0: eight "
+                  "times the last-level caches, at least 512")
+      ->check(is_count(0, 1 << 20))
+      ->type_name("MIB")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& session,
@@ -194,29 +173,7 @@ void add_roofline_command(CLI::App& program, const comm_thread::MpiSession& sess
   CLI::App& command = *program.add_subcommand(
       "roofline", "measure the bandwidth of this node and how close to it the kernels are");
   add_problem_option(command, *options).capture_default_str();
-  command
-      .add_option("--require", options->required,
-                  "fails where a kernel is below this part of its model\n"
-                  "(exit code 4) and its data is in memory; also the limit of `ok`, otherwise 0.9")
-      ->check(is_number({.most = 10, .expected = "a number from 0 to 10"}))
-      ->type_name("FRACTION")
-      ->group(heading_of(library::OptionGroup::run));
-  command
-      .add_option("--kernels", options->kernels,
-                  "only kernels whose names begin so\none of several names, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group(heading_of(library::OptionGroup::run));
-  add_count(command, "--repetitions", options->repetitions, 1, 1000000, "timed runs of each kernel")
-      .group(heading_of(library::OptionGroup::run));
-  command
-      .add_option("--array-size", options->array_mebibytes,
-                  "MiB of each of a node's three arrays for measuring bandwidth;\n0: eight "
-                  "times the last-level caches, at least 512")
-      ->check(is_count(0, 1 << 20))
-      ->type_name("MIB")
-      ->capture_default_str();
+  add_measurement_options(command, *options);
   command.add_flag("--no-likwid", options->skips_likwid, "do not compare with likwid-bench");
   bind_options(command, *options, library::matrix_options());
   add_job_options(command, *options);

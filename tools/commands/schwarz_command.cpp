@@ -5,19 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "perfmodel/stopwatch.h"
-#include "tools/job/counters.h"
+#include "library/system/schwarz_system.h"
+#include "tools/commands/sweep_command.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/progress_line.h"
-#include "tools/job/timeline.h"
-#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/system/checkpoint_options.h"
-#include "tools/system/job_checkpoints.h"
 #include "tools/system/schwarz_options.h"
-#include "tools/system/schwarz_system.h"
-#include "tools/system/sweep_forecast.h"
 
 namespace weft::tools {
 namespace {
@@ -30,7 +24,7 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
              problem["rows"].get<std::int64_t>(), problem["right_hand_side"].get<std::string>());
   fmt::print("run          {}, {}, {}, subdomains {}\n", library::name(options.variant),
              options.is_sync() ? spmv::name(options.mode) + std::string(" mode")
-                               : "transport " + options.transport_name(),
+                               : "transport " + comm_thread::name(options.transport),
              ranks_and_threads(report), cut == "in order" ? cut : "in " + cut + " boxes");
   print_schwarz_run(run);
   const std::string findings = findings_as_text(report["placement"]);
@@ -38,45 +32,18 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
 }
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {
-  const perfmodel::Stopwatch watch;
-  Job job = collective_start_job(session, options);
-  const ReportFile report_file(job, options.json_path);
-  Timeline timeline(job, options.trace_path);
-  const Counters counters(job);
-  if (options.is_dry_run)
-    return collective_show_forecast(job, report_file, "schwarz", options.what(),
-                                    forecast_schwarz(job, options));
-  SchwarzSystem system(job, options);
-  JobCheckpoints checkpoints(job, options.checkpoints);
-  system.use(checkpoints.get());
-  ProgressLine progress(job.is_root() && somebody_watches(), options.tolerance);
-  timeline.collective_start();
-  SchwarzRun run = system.run(options, progress);
-  progress.clear();
-  checkpoints.finish(run.report.status, run.report.explanation);
-
-  Json report = collective_start_report(job, "schwarz");
-  report["problem"] = schwarz_system_report(system, options);
-  report["method"] = "schwarz";
-  if (options.is_sync()) report["mode"] = spmv::name(options.mode);
-  report["schwarz"] = collective_schwarz_report(job, system, options, run);
-  report["status"] = report["schwarz"]["status"];
-  report["iterations"] = run.report.iterations;
-  report["relative_residual"] = run.report.relative_residual;
-  report["seconds"] = {{"total", watch.seconds()}, {"solve", report["schwarz"]["seconds"]}};
-  if (checkpoints.get())
-    report["checkpoints"] =
-        collective_checkpoint_report(job, options.checkpoints.path, checkpoints.get()->report());
-  report["memory"]["forecast"] = collective_memory_report(job, system.forecast());
-  timeline.collective_write(report);
-  collective_report_phases(job, counters, report);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    print_schwarz_summary(report, options);
-    if (checkpoints.get()) print_checkpoints(report["checkpoints"], run.report.seconds);
-    print_trace(report);
-  }
-  return checkpoints.exit_code(run.report.status);
+  return collective_sweep_command(
+      session, "schwarz", options,
+      [&](const Job& job) { return library::forecast_schwarz(job.world(), options); },
+      [&](Job& job) { return std::make_unique<library::SchwarzSystem>(job, options); },
+      [](const library::SchwarzSystem&) { return std::string(); },
+      [&](Json& report, const Job& job, const library::SchwarzSystem& system,
+          const library::SchwarzRun& run) {
+        report["problem"] = schwarz_system_report(system, options);
+        report["method"] = "schwarz";
+        report["schwarz"] = collective_schwarz_report(job, system, options, run);
+      },
+      [&](const Json& report) { print_schwarz_summary(report, options); });
 }
 
 }  // namespace

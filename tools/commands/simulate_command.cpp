@@ -24,14 +24,9 @@
 namespace weft::tools {
 namespace {
 
-struct SimulateOptions : SystemOptions {
-  MachineOptions machine;
+struct SimulateOptions : SimulateSweepsOptions {
   solver::JacobiSimulationOptions jacobi;
-  std::vector<std::string> variants{"sync", "async", "racy"};
   std::string mode = "task";
-  std::string transport = "two-sided";
-  std::string detector = "residual";
-  int seed_count = 1;
   bool advises = false;
 };
 
@@ -147,27 +142,14 @@ int advise(const Job& job, const solver::JacobiSimulationOptions& jacobi, int se
 int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::JacobiSimulationOptions jacobi = options.jacobi;
-  jacobi.machine = options.machine.parsed();
-  jacobi.detector = comm_thread::detector_kind(options.detector);
+  options.complete(jacobi);
   jacobi.mode = solver::simulated_mode(options.mode);
-  jacobi.transport = comm_thread::transport_choice(options.transport);
-  std::vector<solver::SimulatedVariant> variants;
-  for (const std::string& variant : options.variants)
-    variants.push_back(solver::simulated_variant(variant));
   Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "simulate");
   jacobi.thread_count = job.team().thread_count();
   const ReportFile report_file(job, options.json_path);
   if (options.advises) return advise(job, jacobi, options.seed_count, report_file);
-  Json runs = Json::array();
-  for (const solver::SimulatedVariant variant : variants)
-    for (int seed = 0; seed < options.seed_count; ++seed) {
-      jacobi.variant = variant;
-      jacobi.seed = options.jacobi.seed + static_cast<std::uint64_t>(seed);
-      const perfmodel::Stopwatch run_watch;
-      const solver::JacobiSimulationResult result = solver::simulate_jacobi(jacobi);
-      runs.push_back(simulation_report(jacobi, result, run_watch.seconds()));
-    }
+  Json runs = simulated_runs(options, jacobi, solver::simulate_jacobi);
   collective_finish_simulation(job, report_file, "jacobi", watch.seconds(),
                                {{"machine", machine_report(jacobi.machine)},
                                 {"points", jacobi.points},
@@ -208,34 +190,18 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
             "points per direction of a rank's part: what time is charged for");
   add_count(command, "--real-points", jacobi.real_points, 1, 64,
             "points per direction that are really swept for it");
-  add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
-              "as --variant of weft jacobi");
+  add_sweep_options(command, *options, jacobi, "as --variant of weft jacobi",
+                    "relative residual to reach");
   add_choice(command, "--mode", options->mode, {"vector", "overlap", "task"},
              "of sync, as in weft jacobi");
-  add_transport(command, options->transport);
-  add_choice(command, "--detector", options->detector,
-             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft jacobi");
-  command.add_option("--tolerance", jacobi.tolerance, "relative residual to reach")
-      ->check(is_number(library::any_above_zero))
-      ->capture_default_str();
-  command.add_option("--max-iterations", jacobi.max_sweeps, "end after this many sweeps of a rank")
-      ->check(is_count(1, 1'000'000'000))
-      ->type_name("COUNT")
-      ->capture_default_str();
-  add_count(command, "--in-flight", jacobi.max_in_flight, 1, 512,
-            "largest number of messages in flight to a neighbour");
   add_count(command, "--halo-period", jacobi.halo_period, 1, 1'000'000,
             "sweeps between two messages");
   add_count(command, "--check-period", jacobi.contribution_period, 1, 1'000'000,
             "sweeps between two residuals");
-  add_seeds(command, jacobi.seed, options->seed_count);
   command.add_flag("--advise", options->advises,
                    "try settings with all seeds and say which to use, and from how many ranks on "
                    "asynchronous pays");
-  add_machine_options(command, options->machine);
   add_point_options(command, options->machine);
-  add_poll_interval(command, options->machine);
-  add_job_options(command, *options);
   show_in_help(command, library::OptionGroup::problem, {"--simulated-ranks", "--points"});
   show_in_help(command, library::OptionGroup::method,
                {"--variants", "--detector", "--tolerance", "--max-iterations", "--advise"});

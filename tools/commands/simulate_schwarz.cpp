@@ -18,13 +18,13 @@
 namespace weft::tools {
 namespace {
 
-struct SimulateSchwarzOptions : SystemOptions {
-  MachineOptions machine{.machine = "cori-haswell"};
+struct SimulateSchwarzOptions : SimulateSweepsOptions {
+  SimulateSchwarzOptions() {
+    machine.machine = "cori-haswell";
+    variants = {"sync", "async"};
+    detector = "flags";
+  }
   solver::SchwarzSimulationOptions schwarz;
-  std::vector<std::string> variants{"sync", "async"};
-  std::string transport = "two-sided";
-  std::string detector = "flags";
-  int seed_count = 1;
 };
 
 void print_simulate_schwarz_summary(const Json& report) {
@@ -53,23 +53,13 @@ void print_simulate_schwarz_summary(const Json& report) {
 int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOptions& options) {
   const perfmodel::Stopwatch watch;
   solver::SchwarzSimulationOptions schwarz = options.schwarz;
-  schwarz.machine = options.machine.parsed();
-  schwarz.transport = comm_thread::transport_choice(options.transport);
-  schwarz.detector = comm_thread::detector_kind(options.detector);
+  options.complete(schwarz);
   schwarz.rank_count = schwarz.tiles_per_side * schwarz.tiles_per_side;
   Job job = collective_start_job(session, options);
   collective_expect_one_rank(job, "simulate");
   const ReportFile report_file(job, options.json_path);
   schwarz.alpha = solver::alpha_of(schwarz);
-  Json runs = Json::array();
-  for (const std::string& variant : options.variants)
-    for (int seed = 0; seed < options.seed_count; ++seed) {
-      schwarz.variant = solver::simulated_variant(variant);
-      schwarz.seed = options.schwarz.seed + static_cast<std::uint64_t>(seed);
-      const perfmodel::Stopwatch run_watch;
-      const solver::SweepSimulationResult result = solver::simulate_schwarz(schwarz);
-      runs.push_back(simulation_report(schwarz, result, run_watch.seconds()));
-    }
+  Json runs = simulated_runs(options, schwarz, solver::simulate_schwarz);
   collective_finish_simulation(job, report_file, "schwarz", watch.seconds(),
                                {{"machine", machine_report(schwarz.machine)},
                                 {"subdomains", schwarz.tiles_per_side},
@@ -103,26 +93,11 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
                   "of the transmission condition between the real tiles; 0: the best by theory")
       ->check(is_number(library::zero_or_more))
       ->capture_default_str();
-  add_choices(command, "--variants", options->variants, {"sync", "async", "racy"},
-              "as --variant of weft schwarz; sync is the same in every --mode there: a tile has "
-              "no interior");
-  add_transport(command, options->transport);
-  add_choice(command, "--detector", options->detector,
-             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft schwarz");
-  command.add_option("--tolerance", schwarz.tolerance, "relative residual of each tile to reach")
-      ->check(is_number(library::any_above_zero))
-      ->capture_default_str();
-  command.add_option("--max-iterations", schwarz.max_sweeps, "end after so many of a rank")
-      ->check(is_count(1, 1'000'000'000))
-      ->type_name("COUNT")
-      ->capture_default_str();
-  add_count(command, "--in-flight", schwarz.max_in_flight, 1, 512,
-            "largest number of messages in flight to a neighbour");
-  add_seeds(command, schwarz.seed, options->seed_count);
-  add_machine_options(command, options->machine);
+  add_sweep_options(command, *options, schwarz,
+                    "as --variant of weft schwarz; sync is the same in every --mode there: a tile "
+                    "has no interior",
+                    "relative residual of each tile to reach");
   add_tile_options(command, options->machine);
-  add_poll_interval(command, options->machine);
-  add_job_options(command, *options);
   show_in_help(command, library::OptionGroup::problem, {"--subdomains", "--points"});
   show_in_help(command, library::OptionGroup::method,
                {"--variants", "--alpha", "--detector", "--tolerance", "--max-iterations"});

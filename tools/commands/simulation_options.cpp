@@ -57,7 +57,7 @@ void replace(double& value, double by) {
   if (by >= 0) value = by;
 }
 
-/// Of this machine, as weft progress has measured its link.
+/// Takes the link of this machine, as weft progress has measured it.
 void take_progress(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "progress");
   machine.name = "measured";
@@ -71,7 +71,8 @@ void take_progress(solver::Machine& machine, const std::string& path) {
   machine.gap_per_byte = 1 / bandwidth;
 }
 
-/// Of this machine: the bandwidth of a node, shared by the ranks; 24 bytes a point.
+/// Takes the rate of points of this machine from the bandwidth of a node, shared by the ranks; 24
+/// bytes a point.
 void take_roofline(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "roofline");
   constexpr double bytes_per_point = 24;
@@ -176,6 +177,18 @@ void add_poll_interval(CLI::App& command, MachineOptions& options) {
       "SECONDS");
 }
 
+void SimulateSweepsOptions::complete(solver::SweepRunOptions& run) const {
+  run.machine = machine.parsed();
+  run.detector = comm_thread::detector_kind(detector);
+  run.transport = comm_thread::transport_choice(transport);
+}
+
+std::vector<solver::SimulatedVariant> SimulateSweepsOptions::parsed_variants() const {
+  std::vector<solver::SimulatedVariant> parsed;
+  for (const std::string& variant : variants) parsed.push_back(solver::simulated_variant(variant));
+  return parsed;
+}
+
 void add_transport(CLI::App& command, std::string& transport) {
   command
       .add_option(
@@ -187,6 +200,28 @@ void add_transport(CLI::App& command, std::string& transport) {
       })
       ->type_name("TRANSPORT")
       ->capture_default_str();
+}
+
+void add_sweep_options(CLI::App& command, SimulateSweepsOptions& options,
+                       solver::SweepRunOptions& run, const std::string& variants,
+                       const std::string& tolerance) {
+  add_choices(command, "--variants", options.variants, {"sync", "async", "racy"}, variants);
+  add_transport(command, options.transport);
+  add_choice(command, "--detector", options.detector,
+             {"flags", "residual", "all-reduce", "snapshot"}, "as in weft " + command.get_name());
+  command.add_option("--tolerance", run.tolerance, tolerance)
+      ->check(is_number(library::any_above_zero))
+      ->capture_default_str();
+  command.add_option("--max-iterations", run.max_sweeps, "end after this many sweeps of a rank")
+      ->check(is_count(1, 1'000'000'000))
+      ->type_name("COUNT")
+      ->capture_default_str();
+  add_count(command, "--in-flight", run.max_in_flight, 1, 512,
+            "largest number of messages in flight to a neighbour");
+  add_seeds(command, run.seed, options.seed_count);
+  add_machine_options(command, options.machine);
+  add_poll_interval(command, options.machine);
+  add_job_options(command, options);
 }
 
 void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "perfmodel/stopwatch.h"
 #include "solver/simulation/krylov_simulation.h"
 #include "solver/simulation/machine.h"
 #include "solver/simulation/sweep_run_options.h"
@@ -14,6 +17,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
+#include "tools/job/system_options.h"
 
 namespace weft::tools {
 
@@ -42,6 +46,19 @@ struct MachineOptions {
   solver::Machine parsed() const;
 };
 
+/// What simulations of sweeps are asked for, besides the problem.
+struct SimulateSweepsOptions : SystemOptions {
+  MachineOptions machine{};
+  std::vector<std::string> variants{"sync", "async", "racy"};
+  std::string transport = "two-sided";
+  std::string detector = "residual";
+  int seed_count = 1;
+
+  /// Writes to `run` what is named by words. Throws comm_thread::InputError.
+  void complete(solver::SweepRunOptions& run) const;
+  std::vector<solver::SimulatedVariant> parsed_variants() const;
+};
+
 /// What every simulation has.
 void add_machine_options(CLI::App& command, MachineOptions& options);
 /// --roofline, --point-rate: where points are swept or multiplied.
@@ -50,6 +67,12 @@ void add_point_options(CLI::App& command, MachineOptions& options);
 void add_tile_options(CLI::App& command, MachineOptions& options);
 /// --poll-interval: where ranks may be asynchronous.
 void add_poll_interval(CLI::App& command, MachineOptions& options);
+
+/// The options of a simulation of sweeps that begin alike in `weft jacobi` and `weft schwarz`.
+/// `variants`, `tolerance`: what help says of these.
+void add_sweep_options(CLI::App& command, SimulateSweepsOptions& options,
+                       solver::SweepRunOptions& run, const std::string& variants,
+                       const std::string& tolerance);
 
 /// What options of messages that nobody waits for need: an asynchronous variant.
 /// `Options` have the member `variants`.
@@ -85,6 +108,21 @@ void collective_finish_simulation(const Job& job, const ReportFile& report_file,
 Json machine_report(const solver::Machine& machine);
 Json simulation_report(const solver::SweepRunOptions& options,
                        const solver::SweepSimulationResult& result, double wall_seconds);
+/// Reports of `simulate(sweeps)` with all variants and seeds.
+template <class Sweeps, class Simulate>
+Json simulated_runs(const SimulateSweepsOptions& options, Sweeps sweeps, const Simulate& simulate) {
+  Json runs = Json::array();
+  const std::uint64_t first_seed = sweeps.seed;
+  for (const solver::SimulatedVariant variant : options.parsed_variants())
+    for (int seed = 0; seed < options.seed_count; ++seed) {
+      sweeps.variant = variant;
+      sweeps.seed = first_seed + static_cast<std::uint64_t>(seed);
+      const perfmodel::Stopwatch watch;
+      const solver::SweepSimulationResult result = simulate(sweeps);
+      runs.push_back(simulation_report(sweeps, result, watch.seconds()));
+    }
+  return runs;
+}
 Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
                               const solver::KrylovSimulationResult& result, double wall_seconds);
 

@@ -15,9 +15,13 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/include/weft/weft.hpp"
+#include "library/measure/mode_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
+#include "library/system/linear_system.h"
+#include "library/system/memory_forecast.h"
+#include "library/system/solve_forecast.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
@@ -25,29 +29,27 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/modes/mode.h"
-#include "tools/commands/solve_forecast.h"
-#include "tools/job/counters.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
-#include "tools/measure/mode_choice.h"
-#include "tools/reporting/checkpoint_report.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
+#include "tools/reporting/run_output.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
 #include "tools/system/job_checkpoints.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/memory_forecast.h"
+#include "tools/system/memory_report.h"
+#include "tools/system/program_system.h"
 #include "tools/system/solve_options.h"
-#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 namespace {
 
 using library::ChosenSolver;
+using library::LinearSystem;
+using library::MemoryForecast;
 using solver::SolveReport;
 
 /// What a run of the command tells of a solve while it goes on.
@@ -72,7 +74,7 @@ class Watcher {
                 [this](const library::SolveSettings& settings) {
                   if (forecast_.bytes() > largest_.bytes()) largest_ = forecast_;
                   forecast_ = forecast_of_(settings);
-                  collective_check_memory(job_, "--method " + settings.method, forecast_);
+                  library::collective_check_memory(job_, "--method " + settings.method, forecast_);
                   preconditioner_name_ = settings.preconditioner_name();
                 },
             .on_forecast = [this](double bytes) { collective_note_factors(bytes); },
@@ -100,8 +102,8 @@ class Watcher {
  private:
   /// Everything else is there already, and the matrices of the subdomains.
   void collective_note_factors(double bytes) {
-    note_factors(bytes, forecast_);
-    collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
+    library::note_factors(bytes, forecast_);
+    library::collective_check_memory(job_, "--preconditioner " + preconditioner_name_, forecast_);
   }
 
   /// Counts from where a method begins to iterate, for the first right-hand side.
@@ -132,15 +134,8 @@ class Watcher {
   double setup_seconds_ = 0;
 };
 
-library::SystemContext context_of(const Job& job, const SolveSystem& system,
-                                  const spmv::Problem& problem) {
-  return {
-      .name = problem.name(),
-      .problem = problem,
-      .collective_read = [&](const std::string& path) { return system.collective_read(job, path); },
-      .collective_given_row =
-          [&](spmv::GlobalIndex row) { return system.collective_given_row(job, row); },
-      .collective_make_preconditioner = {}};
+std::string order_word(const LinearSystem& system) {
+  return system.ordering().has_cuthill_mckee ? "rcm" : "given";
 }
 
 /// What was asked for of the system and its end, in the words of the command line.
@@ -160,7 +155,7 @@ std::string options_of_system(const SolveOptions& options) {
 }
 
 /// The description of a solve, and what `facts` say of the system and of the solver. Collective.
-Report collective_describe(const Job& job, SolveSystem& system, const SolveOptions& options,
+Report collective_describe(const Job& job, LinearSystem& system, const SolveOptions& options,
                            ChosenSolver& solver, const SolveReport& solved, Watcher& watcher,
                            SolveFacts& facts) {
   Report description = library::describe(solver, solved, system.op(), system.format_name());
@@ -172,23 +167,24 @@ Report collective_describe(const Job& job, SolveSystem& system, const SolveOptio
   const solver::KrylovEntry& entry = solver.entry();
   facts.rows = static_cast<double>(system.op().global_row_count());
   facts.nonzeros = static_cast<double>(system.nonzero_count());
-  facts.matrix_bytes = system.collective_matrix_bytes(job);
-  facts.boundary_rows = system.boundary_row_count();
-  facts.ordering = system.ordering();
+  facts.matrix_bytes = system.collective_matrix_bytes();
+  facts.boundary_rows = system.collective_boundary_row_count();
+  facts.ordering = ordering_report(system.ordering());
   if (solver.has_chosen()) {
-    const auto choices = choices_of(
-        {.order = facts.ordering.is_null() ? "given" : facts.ordering.value("order", "given"),
-         .order_choice = system.order_choice(),
-         .partition = options.partition,
-         .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
-         .ranks = job.world().size(),
-         .asked_format = options.format,
-         .format = description.matrix_format,
-         .storage_times = system.storage_times(),
-         .has_undecided_storage = system.has_undecided_storage(),
-         .mode = options.mode,
-         .mode_choice = facts.mode_choice,
-         .preconditioner = options.preconditioner});
+    const spmv::SparseOperator* const op = system.matrix_operator();
+    const auto choices =
+        choices_of({.order = order_word(system),
+                    .order_choice = system.ordering().why,
+                    .partition = options.partition,
+                    .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
+                    .ranks = job.world().size(),
+                    .asked_format = options.format,
+                    .format = description.matrix_format,
+                    .storage_times = system.storage_times(),
+                    .has_undecided_storage = op && op->matrix().is_undecided(),
+                    .mode = options.mode,
+                    .mode_choice = facts.mode_choice,
+                    .preconditioner = options.preconditioner});
     facts.choices = choices_report(choices);
     facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}{}",
                                 options.problem, options.method, options.preconditioner,
@@ -210,7 +206,7 @@ Report collective_describe(const Job& job, SolveSystem& system, const SolveOptio
 }
 
 /// The outcome for each right-hand side.
-Json columns_report(const ChosenSolver& solver, SolveSystem& system,
+Json columns_report(const ChosenSolver& solver, LinearSystem& system,
                     const std::vector<SolveReport>& reports) {
   Json list = Json::array();
   for (const SolveReport& each : reports)
@@ -230,13 +226,14 @@ void check_solution_path(const std::string& path, const spmv::Problem& problem) 
 /// Solves for each right-hand side, and for several of them in blocks where the method can; the
 /// solutions of several are in `solutions`. Collective.
 std::vector<SolveReport> collective_solve_columns(
-    ChosenSolver& solver, const std::vector<SolveSystem::Vector>& columns,
-    const std::vector<std::vector<double>>& initial,
+    ChosenSolver& solver, const std::vector<LinearSystem::Vector>& columns,
+    const std::vector<LinearSystem::Vector>& initial,
     const std::function<void(std::int64_t, double)>& on_iteration,
-    std::vector<SolveSystem::Vector>& solutions) {
+    std::vector<LinearSystem::Vector>& solutions) {
   if (columns.size() == 1)
     return {solver.collective_solve(
-        columns.front().span(), initial.empty() ? std::nullopt : solver::Guess(initial.front()))};
+        columns.front().span(),
+        initial.empty() ? std::nullopt : solver::Guess(initial.front().span()))};
   std::vector<std::span<const double>> b;
   std::vector<std::span<double>> x;
   for (const auto& column : columns) {
@@ -244,7 +241,8 @@ std::vector<SolveReport> collective_solve_columns(
     solutions.emplace_back(column.size());
   }
   for (auto& solution : solutions) x.push_back(solution.span());
-  const std::vector<std::span<const double>> guesses(initial.begin(), initial.end());
+  std::vector<std::span<const double>> guesses;
+  for (const auto& guess : initial) guesses.push_back(guess.span());
   return solver.collective_solve_block(
       b, guesses, x, true, [&](std::size_t /*vector*/, std::int64_t iteration, double residual) {
         on_iteration(iteration, residual);
@@ -252,17 +250,16 @@ std::vector<SolveReport> collective_solve_columns(
 }
 
 std::vector<std::span<const double>> views_of(const ChosenSolver& solver,
-                                              const std::vector<SolveSystem::Vector>& solutions) {
+                                              const std::vector<LinearSystem::Vector>& solutions) {
   if (solutions.empty()) return {solver.solution()};
   std::vector<std::span<const double>> views;
   for (const auto& solution : solutions) views.push_back(solution.span());
   return views;
 }
 
-int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
-          SolveOptions options) {
-  const perfmodel::Stopwatch watch;
-  const auto problem = spmv::Problem::parse(options.problem);
+/// Checks what can be before the job begins, and says what is not given.
+spmv::RightHandSide settle(const CLI::App& command, const spmv::Problem& problem, int rank_count,
+                           SolveOptions& options) {
   options.set_defaults(problem, rank_count);
   options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
@@ -271,90 +268,113 @@ int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App
     if (options.is_matrix_free())
       throw comm_thread::InputError("--initial: found with --operator stencil; expected a matrix");
   }
-  const auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
+  auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
-  Job job = collective_start_job(session, options);
-  options.column_count = collective_count_right_hand_sides(job, problem, right_hand_side);
-  options.check_columns();
-  const ReportFile report_file(job, options.json_path);
-  Timeline timeline(job, options.trace_path);
-  const Counters counters(job);
-  if (spmv::is_vtk_file(options.solution_path))
-    spmv::collective_check_writable(job.world(), options.solution_path);
-  else if (!options.solution_path.empty())
-    spmv::collective_check_vector_output(job.world(), options.solution_path);
+  return right_hand_side;
+}
 
-  const MemoryForecast forecast = collective_forecast_solve(job, options, problem);
-  if (options.is_dry_run)
-    return collective_show_forecast(job, report_file, "solve", problem.name(), forecast);
-  collective_check_memory(job, problem.name(), forecast);
-  SolveSystem system(job, options, problem, right_hand_side, options.is_matrix_free(),
-                     options.column_count);
-  std::vector<std::vector<double>> initial;
+void collective_check_writable(const Job& job, const std::string& path) {
+  if (spmv::is_vtk_file(path))
+    spmv::collective_check_writable(job.world(), path);
+  else if (!path.empty())
+    spmv::collective_check_vector_output(job.world(), path);
+}
+
+/// Takes the mode that `auto` stands for.
+void collective_settle_mode(Job& job, spmv::LinearOperator& op, SolveOptions& options,
+                            SolveFacts& facts) {
+  if (options.mode != "auto") return;
+  const library::ModeChoice choice = options.tries_modes ? library::collective_try_modes(job, op)
+                                                         : library::collective_choose_mode(job, op);
+  options.mode = spmv::name(choice.mode);
+  facts.mode_choice = choice.why;
+}
+
+/// The forecast of what `auto` has chosen; what the process had before is known from the `first`.
+MemoryForecast collective_forecast_chosen(const LinearSystem& system, library::SolveSettings with,
+                                          const library::SolveUse& use,
+                                          const library::SolveSettings& chosen,
+                                          const MemoryForecast& first) {
+  with.method = chosen.method;
+  with.preconditioner = chosen.preconditioner;
+  with.has_preconditioner = true;
+  with.grid = chosen.grid;
+  with.scale = chosen.scale;
+  with.order = order_word(system);
+  MemoryForecast again = library::collective_forecast_solve(
+      system.op().communicator(), system.problem(), with, use, system.matrix_operator());
+  again.parts.front() = first.parts.front();
+  again.set_up = first.set_up;
+  again.reached = first.reached;
+  return again;
+}
+
+/// Solves, writes the solution, and reports. Returns the exit code.
+int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch& watch,
+                     const spmv::RightHandSide& right_hand_side, const library::SolveUse& use,
+                     const MemoryForecast& forecast, RunOutput& output) {
+  const auto made = collective_make_system(job, spmv::Problem::parse(options.problem), options,
+                                           options.is_matrix_free());
+  LinearSystem& system = *made;
+  const auto columns = system.collective_right_hand_sides(right_hand_side, options.column_count);
+  std::vector<LinearSystem::Vector> initial;
   if (!options.initial_path.empty())
-    initial = system.collective_read_columns(job, options.initial_path);
+    initial = system.collective_read_start(options.initial_path, columns.size());
   SolveFacts facts;
-  facts.problem = problem.name();
-  if (options.mode == "auto") {
-    const ModeChoice choice = options.tries_modes ? collective_try_modes(job, system.op())
-                                                  : collective_choose_mode(job, system.op());
-    options.mode = spmv::name(choice.mode);
-    facts.mode_choice = choice.why;
-  }
-  facts.communication = collective_measure_communication(job, system.op());
-  JobCheckpoints job_checkpoints(job, options.checkpoints);
-  const solver::Checkpoints* const checkpoints = job_checkpoints.get();
-  // `auto` has chosen; what the process had before is known from the first forecast.
+  facts.problem = system.name();
+  collective_settle_mode(job, system.op(), options, facts);
+  facts.communication = library::collective_measure_communication(job, system.op());
+  JobCheckpoints checkpoints(job, options.checkpoints);
   const auto forecast_of = [&](const library::SolveSettings& chosen) {
-    SolveOptions with = options;
-    with.method = chosen.method;
-    with.preconditioner = chosen.preconditioner;
-    with.has_preconditioner = true;
-    with.grid = chosen.grid;
-    with.scale = chosen.scale;
-    with.order = system.ordering().is_null() ? "given" : system.ordering().value("order", "given");
-    MemoryForecast again = collective_forecast_solve(job, with, problem, system.matrix_operator());
-    again.parts.front() = forecast.parts.front();
-    again.set_up = forecast.set_up;
-    again.reached = forecast.reached;
-    return again;
+    return collective_forecast_chosen(system, options, use, chosen, forecast);
   };
-  Watcher watcher(job, options, watch, forecast, forecast_of, timeline);
+  Watcher watcher(job, options, watch, forecast, forecast_of, output.timeline);
   library::SolveHooks hooks = watcher.hooks();
-  hooks.checkpoints = job_checkpoints.get();
-  ChosenSolver solver(system.op(), options.settings(), context_of(job, system, problem), hooks);
+  hooks.checkpoints = checkpoints.get();
+  ChosenSolver solver(system.op(), options.settings(), system.context(), hooks);
   watcher.begin_with(solver);
-  std::vector<SolveSystem::Vector> solutions;  // of several right-hand sides
+  std::vector<LinearSystem::Vector> solutions;  // of several right-hand sides
   const std::vector<SolveReport> results =
-      collective_solve_columns(solver, system.columns(), initial, hooks.on_iteration, solutions);
+      collective_solve_columns(solver, columns, initial, hooks.on_iteration, solutions);
   SolveReport result = results.size() == 1 ? results.front() : worst_of(results);
   watcher.end();
-  job_checkpoints.finish(result.status, result.explanation);
+  checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;
   options.preconditioner = solver.settings().preconditioner;
   options.grid = solver.settings().grid;
   if (!options.solution_path.empty())
-    system.collective_write(job, views_of(solver, solutions), options.solution_path);
+    system.collective_write(views_of(solver, solutions), options.solution_path);
 
   const Report description =
       collective_describe(job, system, options, solver, result, watcher, facts);
   facts.total_seconds = watch.seconds();
   Json report = collective_solve_report(job, options, facts, description, result);
   if (results.size() > 1) report["columns"] = columns_report(solver, system, results);
-  report["memory"]["forecast"] = collective_memory_report(job, watcher.forecast());
-  if (checkpoints)
-    report["checkpoints"] =
-        collective_checkpoint_report(job, options.checkpoints.path, checkpoints->report());
   if (watcher.history()) report["history"] = watcher.history()->report();
-  timeline.collective_write(report);
-  collective_report_phases(job, counters, report);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    print_solve_summary(report);
-    if (checkpoints) print_checkpoints(report["checkpoints"], result.solve_seconds);
-    print_trace(report);
-  }
-  return job_checkpoints.exit_code(result.status);
+  collective_finish_run(job, output, watcher.forecast(), &checkpoints, result.solve_seconds, report,
+                        print_solve_summary);
+  return checkpoints.exit_code(result.status);
+}
+
+int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
+          SolveOptions options) {
+  const perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  const auto right_hand_side = settle(command, problem, rank_count, options);
+  Job job = collective_start_job(session, options);
+  options.column_count =
+      library::collective_count_right_hand_sides(job.world(), problem, right_hand_side);
+  options.check_columns();
+  RunOutput output(job, options);
+  collective_check_writable(job, options.solution_path);
+  const library::SolveUse use{.column_count = options.column_count,
+                              .has_start = !options.initial_path.empty(),
+                              .keeps_checkpoints = options.checkpoints.is_used()};
+  const auto forecast = library::collective_forecast_solve(job.world(), problem, options, use);
+  if (options.is_dry_run)
+    return collective_show_forecast(job, output.file, "solve", problem.name(), forecast);
+  library::collective_check_memory(job, problem.name(), forecast);
+  return collective_solve(job, options, watch, right_hand_side, use, forecast, output);
 }
 
 }  // namespace

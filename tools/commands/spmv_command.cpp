@@ -8,22 +8,22 @@
 
 #include <fmt/format.h>
 
+#include "library/measure/mode_race.h"
+#include "library/measure/settled_storage.h"
 #include "library/options/matrix_settings.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "perfmodel/traffic_model.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
-#include "tools/job/counters.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/job/timeline.h"
-#include "tools/measure/mode_race.h"
-#include "tools/measure/settled_storage.h"
+#include "tools/reporting/run_output.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/memory_report.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -45,7 +45,7 @@ void remove_repetitions(std::vector<std::string>& modes) {
     mode = std::find(modes.begin(), mode, *mode) == mode ? mode + 1 : modes.erase(mode);
 }
 
-Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline_gflops,
+Json mode_report(const perfmodel::Statistics& seconds, double nonzeros, double crs_roofline_gflops,
                  double stored_roofline_gflops) {
   const double gflops = 2 * nonzeros / seconds.median * 1e-9;
   return {{"seconds", seconds.median},
@@ -57,7 +57,7 @@ Json mode_report(const Statistics& seconds, double nonzeros, double crs_roofline
 
 Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
                             const SpmvOptions& options, const spmv::Problem& problem,
-                            const ModeRace& race) {
+                            const library::ModeRace& race) {
   const auto& matrix = op.matrix().matrix();
   const double rows = static_cast<double>(matrix.partition.row_count());
   const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
@@ -131,36 +131,27 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   const auto problem = spmv::Problem::parse(options.problem);
   options.order = options.order_of(problem);
   Job job = collective_start_job(session, options);
-  const ReportFile report_file(job, options.json_path);
-  Timeline timeline(job, options.trace_path);
-  const Counters counters(job);
-  MemoryForecast forecast = collective_forecast_matrix(job, problem, options);
-  forecast.parts.push_back({"bandwidth", ModeRace::bandwidth_bytes(job)});
+  RunOutput output(job, options);
+  library::MemoryForecast forecast =
+      library::collective_forecast_system(job.world(), problem, options, false);
+  forecast.parts.push_back({"bandwidth", library::ModeRace::bandwidth_bytes(job)});
   if (options.is_dry_run)
-    return collective_show_forecast(job, report_file, "spmv", problem.name(), forecast);
-  collective_check_memory(job, problem.name(), forecast);
-  auto loaded = collective_load_ordered_matrix(job, problem, options, MatrixUse::product);
-  const Json ordering = ordering_report(loaded, options);
-  spmv::SparseOperator op(job.comm_thread_world(), job.comm_thread(), job.team(),
-                          std::move(loaded.matrix), options.parsed_format());
+    return collective_show_forecast(job, output.file, "spmv", problem.name(), forecast);
+  library::collective_check_memory(job, problem.name(), forecast);
+  const auto system = collective_make_system(job, problem, options, false, false);
+  const Json ordering = ordering_report(system->ordering());
+  spmv::SparseOperator& op = *system->matrix_operator();
   const double setup_seconds = watch.seconds();
   std::vector<Mode> modes;
   for (const std::string& mode : options.modes) modes.push_back(*spmv::parse_mode(mode));
-  collective_settle_storage(job, op);
-  ModeRace race(job, op, modes, true);
-  timeline.collective_start();
+  library::collective_settle_storage(job, op);
+  library::ModeRace race(job, op, modes, true);
+  output.timeline.collective_start();
   race.collective_run(options.repetitions);
   Json report = collective_spmv_report(job, op, options, problem, race);
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
-  report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  timeline.collective_write(report);
-  collective_report_phases(job, counters, report);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
-    print_spmv_summary(report);
-    print_trace(report);
-  }
+  collective_finish_run(job, output, forecast, nullptr, 0, report, print_spmv_summary);
   return race.bits_are_equal() ? 0 : exit_code_bits_differ;
 }
 

@@ -13,12 +13,12 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/placement/node_memory.h"
 #include "perfmodel/simd.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/files/temporary_file.h"
 #include "tools/build_defs/commit.h"
 #include "tools/job/launcher_record.h"
-#include "tools/job/node_memory.h"
 
 namespace weft::tools {
 namespace {
@@ -61,7 +61,7 @@ Json collective_start_report(const Job& job, const std::string& command) {
   report["placement"] = collective_placement_report(job);
   report["environment"] = collective_environment_report(job);
   report["options"] = options_in_effect();
-  report["memory"]["peak_bytes"] = collective_spread(job, peak_resident_bytes());
+  report["memory"]["peak_bytes"] = collective_spread(job, comm_thread::peak_resident_bytes());
   return report;
 }
 
@@ -77,9 +77,10 @@ Json& options_in_effect() {
 
 std::string peak_memory(const Json& report) {
   const Json& peak = report["memory"]["peak_bytes"];
-  return fmt::format("peak memory  {} per rank, {} in all\n",
-                     bytes_in_words(peak["max"].get<double>()),
-                     bytes_in_words(peak["mean"].get<double>() * report["ranks"].get<int>()));
+  return fmt::format(
+      "peak memory  {} per rank, {} in all\n",
+      comm_thread::bytes_in_words(peak["max"].get<double>()),
+      comm_thread::bytes_in_words(peak["mean"].get<double>() * report["ranks"].get<int>()));
 }
 
 std::string ranks_and_threads(const Json& report) {

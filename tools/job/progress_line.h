@@ -20,6 +20,10 @@ class ProgressLine {
   /// How far a solve has come; after a moment also how quick it is and how long it will take, from
   /// how the residual has fallen so far.
   void update(std::int64_t iteration, double residual);
+  /// Calls it.
+  auto on_check() {
+    return [this](std::int64_t iteration, double residual) { update(iteration, residual); };
+  }
   /// How far anything else has come, and what is being done. `fraction_done`: from 0 to 1.
   void show(double fraction_done, const std::string& text);
 

@@ -16,7 +16,7 @@ using solver::AsyncGuarantee;
 using solver::IterationReport;
 
 /// Additional results of asynchronous runs.
-Json collective_asynchrony_report(const Job& job, const JacobiOptions& options,
+Json collective_asynchrony_report(const Job& job, const library::JacobiSettings& options,
                                   const IterationReport& report) {
   Json result = collective_asynchrony(job, report);
   result["detector"] = options.is_threaded ? "running sum" : comm_thread::name(options.detector);
@@ -26,15 +26,15 @@ Json collective_asynchrony_report(const Job& job, const JacobiOptions& options,
 
 }  // namespace
 
-Json system_report(const JacobiSystem& system) {
+Json system_report(const library::JacobiSystem& system) {
   return {{"name", system.name()},
           {"rows", system.rows()},
           {"nonzeros", system.nonzeros()},
           {"right_hand_side", system.right_hand_side()}};
 }
 
-Json collective_run_report(const Job& job, const JacobiSystem& system, const JacobiOptions& options,
-                           const JacobiRun& run) {
+Json collective_run_report(const Job& job, const library::JacobiSystem& system,
+                           const library::JacobiSettings& options, const library::JacobiRun& run) {
   const IterationReport& report = run.report;
   Json result;
   result["variant"] = library::name(options.variant);
@@ -96,7 +96,8 @@ void print_run(const Json& run) {
   print_times(run, "sweep");
 }
 
-std::string warning_about_convergence(const JacobiSystem& system, const JacobiOptions& options) {
+std::string warning_about_convergence(const library::JacobiSystem& system,
+                                      const library::JacobiSettings& options) {
   if (!system.spectrum() || options.is_sync()) return {};
   const solver::JacobiSpectrum& spectrum = *system.spectrum();
   if (spectrum.async_guarantee() == AsyncGuarantee::guaranteed) return {};

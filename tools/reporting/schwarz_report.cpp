@@ -23,7 +23,7 @@ Json number_or_infinity(double value) {
 }
 
 /// The parts of an iteration as Yamazaki et al. have them.
-Json collective_parts(const Job& job, const SchwarzRun& run) {
+Json collective_parts(const Job& job, const library::SchwarzRun& run) {
   const solver::IterationTimes& times = run.report.times;
   Json result;
   result["solve"] = collective_spread(job, run.solve_seconds);
@@ -35,18 +35,8 @@ Json collective_parts(const Job& job, const SchwarzRun& run) {
   return result;
 }
 
-}  // namespace
-
-Json schwarz_system_report(const SchwarzSystem& system, const SchwarzOptions& options) {
-  return {{"name", system.name()},
-          {"rows", system.rows()},
-          {"nonzeros", system.nonzeros()},
-          {"right_hand_side", options.right_hand_side}};
-}
-
-Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
-                               const SchwarzOptions& options, const SchwarzRun& run) {
-  const solver::IterationReport& report = run.report;
+/// What was asked for and chosen.
+Json settings_report(const library::SchwarzSettings& options, const library::SchwarzRun& run) {
   Json result;
   result["variant"] = library::name(options.variant);
   result["subdomains"] = run.problem.tiles_per_side;
@@ -56,7 +46,7 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   result["alpha_choice"] = options.has_alpha() ? "given" : options.alpha;
   if (!run.alpha_trials.empty()) {
     Json trials = Json::array();
-    for (const AlphaTrial& trial : run.alpha_trials)
+    for (const library::AlphaTrial& trial : run.alpha_trials)
       trials.push_back({trial.alpha, number_or_infinity(trial.iterations)});
     result["alpha_trials"] = std::move(trials);
   }
@@ -65,6 +55,24 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
     result["local_solver_trial"] = {{"cholmod_seconds", run.trial->cholmod_seconds},
                                     {"tensor_seconds", run.trial->tensor_seconds}};
   result["coarse"] = options.coarse;
+  return result;
+}
+
+}  // namespace
+
+Json schwarz_system_report(const library::SchwarzSystem& system,
+                           const library::SchwarzSettings& options) {
+  return {{"name", system.name()},
+          {"rows", system.rows()},
+          {"nonzeros", system.nonzeros()},
+          {"right_hand_side", options.right_hand_side}};
+}
+
+Json collective_schwarz_report(const Job& job, const library::SchwarzSystem& system,
+                               const library::SchwarzSettings& options,
+                               const library::SchwarzRun& run) {
+  const solver::IterationReport& report = run.report;
+  Json result = settings_report(options, run);
   if (run.coarse_unknowns > 0) {
     result["coarse_unknowns"] = run.coarse_unknowns;
     result["corrections"] = collective_spread(job, static_cast<double>(run.corrections));
@@ -85,7 +93,7 @@ Json collective_schwarz_report(const Job& job, const SchwarzSystem& system,
   if (options.is_sync()) {
     result["wait"] = options.wait == solver::HaloWait::each ? "wait" : "waitall";
   } else {
-    result["transport"] = options.transport_name();
+    result["transport"] = comm_thread::name(options.transport);
     result["asynchrony"] = collective_asynchrony(job, report);
     if (options.fixed_seconds > 0)
       result["asynchrony"].erase("detection");  // without a convergence test

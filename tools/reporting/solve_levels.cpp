@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "library/measure/communication_cost.h"
 #include "library/options/preconditioner_words.h"
-#include "tools/measure/communication_cost.h"
 
 namespace weft::tools {
 namespace {
@@ -29,14 +29,14 @@ Json collective_pass_report(const Job& job, comm_thread::CommThread& comm_thread
   const double waited = job.world().max(pass.halo_wait_seconds) / cycles;
   double alone = 0;
   for (const solver::ExchangeReport& exchange : pass.exchanges)
-    alone += exchange.count * collective_measure_exchange(job, comm_thread, exchange.halo);
+    alone += exchange.count * library::collective_measure_exchange(job, comm_thread, exchange.halo);
   Json report = {{"seconds", seconds},
                  {"halo",
                   {{"bytes", job.world().sum(pass.sent_bytes)},
                    {"messages", job.world().sum(pass.sent_messages)},
                    {"seconds_alone", alone},
                    {"seconds_waited", waited},
-                   {"hidden_fraction", hidden_fraction(waited, 1, alone)}}}};
+                   {"hidden_fraction", library::hidden_fraction(waited, 1, alone)}}}};
   if (const double bytes = job.world().sum(pass.model_bytes); rows > 0) {
     report["model_bytes_per_point"] = bytes / rows;
     report["gb_per_second"] = seconds > 0 ? bytes / seconds * 1e-9 : 0;
@@ -98,7 +98,7 @@ void add_summary(Json& report) {
       waited += number(halo["seconds_waited"]);
     }
   report["bound_seconds"] = bound;
-  report["hidden_fraction"] = hidden_fraction(waited, 1, alone);
+  report["hidden_fraction"] = library::hidden_fraction(waited, 1, alone);
 }
 
 /// A column of the table; `place`: of its number in the report of a pass or a level.

@@ -10,7 +10,7 @@
 #include "tools/reporting/columns_report.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/storage_report.h"
-#include "tools/system/linear_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -43,13 +43,14 @@ Json collective_waiting_report(const Job& job, const SolveFacts& facts, const So
   return {{"halo",
            {{"seconds_alone", facts.communication.halo_seconds},
             {"share_of_time", share(halo)},
-            {"hidden_fraction", hidden_fraction(halo, iterations * facts.entry->products,
-                                                facts.communication.halo_seconds)}}},
+            {"hidden_fraction", library::hidden_fraction(halo, iterations * facts.entry->products,
+                                                         facts.communication.halo_seconds)}}},
           {"reduction",
            {{"seconds_alone", facts.communication.reduction_seconds},
             {"share_of_time", share(reduction)},
-            {"hidden_fraction", hidden_fraction(reduction, iterations * facts.entry->reductions,
-                                                facts.communication.reduction_seconds)}}}};
+            {"hidden_fraction",
+             library::hidden_fraction(reduction, iterations * facts.entry->reductions,
+                                      facts.communication.reduction_seconds)}}}};
 }
 
 Json collective_phases_report(const Job& job, const SolveReport& solve) {
@@ -111,6 +112,46 @@ void print_waiting(const Json& waiting) {
                  100 * numbers["share_of_time"].get<double>());
 }
 
+std::string text_of(const Json& value) { return value.get<std::string>(); }
+
+/// What is solved, and how.
+void print_problem(const Json& report) {
+  const Json& problem = report["problem"];
+  fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text_of(problem["name"]),
+             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
+             text_of(problem["right_hand_side"]));
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  if (report.contains("decisions"))
+    for (const Json& decision : report["decisions"])
+      fmt::print("choice       {}\n", text_of(decision));
+  if (report.contains("choices")) print_choices(report["choices"]);
+  if (report.contains("null_space"))
+    fmt::print("null space   {}: projected out\n", text_of(report["null_space"]));
+  if (report.contains("command_line"))
+    fmt::print("same as      {}\n", text_of(report["command_line"]));
+  fmt::print("run          {}, {} mode, {}, {}\n", text_of(report["method"]),
+             text_of(report["mode"]), ranks_and_threads(report),
+             storage_phrase(report["performance"]));
+  if (report.contains("schwarz_preconditioner"))
+    print_schwarz(text_of(report["preconditioner"]), report["schwarz_preconditioner"]);
+}
+
+/// Time and memory.
+void print_cost(const Json& report) {
+  const Json& seconds = report["seconds"];
+  const Json& performance = report["performance"];
+  fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
+             seconds["total"].get<double>(), seconds["setup"].get<double>(),
+             seconds["solve"].get<double>());
+  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n",
+             performance["gflops"].get<double>(),
+             1e3 * performance["seconds_per_iteration"].get<double>());
+  fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
+             performance["model_bandwidth_gb_per_second"].get<double>(),
+             performance["model_bytes_per_row"].get<double>());
+  fmt::print("{}", peak_memory(report));
+}
+
 }  // namespace
 
 Json collective_solve_report(const Job& job, const SolveOptions& options, const SolveFacts& facts,
@@ -141,36 +182,18 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
 }
 
 void print_solve_summary(const Json& report) {
-  const Json& problem = report["problem"];
-  const Json& seconds = report["seconds"];
-  const Json& performance = report["performance"];
-  const auto text = [](const Json& value) { return value.get<std::string>(); };
-  fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text(problem["name"]),
-             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
-             text(problem["right_hand_side"]));
-  if (report.contains("ordering")) print_ordering(report["ordering"]);
-  if (report.contains("decisions"))
-    for (const Json& decision : report["decisions"])
-      fmt::print("choice       {}\n", text(decision));
-  if (report.contains("choices")) print_choices(report["choices"]);
-  if (report.contains("null_space"))
-    fmt::print("null space   {}: projected out\n", text(report["null_space"]));
-  if (report.contains("command_line"))
-    fmt::print("same as      {}\n", text(report["command_line"]));
-  fmt::print("run          {}, {} mode, {}, {}\n", text(report["method"]), text(report["mode"]),
-             ranks_and_threads(report), storage_phrase(performance));
-  if (report.contains("schwarz_preconditioner"))
-    print_schwarz(text(report["preconditioner"]), report["schwarz_preconditioner"]);
+  print_problem(report);
   const bool has_columns = report.contains("columns");
-  fmt::print("result       {} after {} iterations{}\n", text(report["status"]),
+  fmt::print("result       {} after {} iterations{}\n", text_of(report["status"]),
              report["iterations"].get<std::int64_t>(),
              has_columns ? fmt::format(" for {} right-hand sides", report["columns"].size()) : "");
-  if (report.contains("explanation")) fmt::print("             {}\n", text(report["explanation"]));
+  if (report.contains("explanation"))
+    fmt::print("             {}\n", text_of(report["explanation"]));
   if (has_columns) print_columns(report["columns"]);
   if (report.contains("method_choice"))
-    fmt::print("method       {}\n", text(report["method_choice"]));
+    fmt::print("method       {}\n", text_of(report["method_choice"]));
   if (report.contains("mode_choice") && !report.contains("choices"))
-    fmt::print("mode         {}\n", text(report["mode_choice"]));
+    fmt::print("mode         {}\n", text_of(report["mode_choice"]));
   if (report["restarts"].get<std::int64_t>() > 0)
     fmt::print("restarts     {} from the true residual, {}\n",
                report["restarts"].get<std::int64_t>(),
@@ -183,16 +206,7 @@ void print_solve_summary(const Json& report) {
   if (report.contains("scaled_residual") && report["scaled_residual"].is_number())
     fmt::print("             {:.3e} true with each row divided by its scale\n",
                report["scaled_residual"].get<double>());
-  fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
-             seconds["total"].get<double>(), seconds["setup"].get<double>(),
-             seconds["solve"].get<double>());
-  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n",
-             performance["gflops"].get<double>(),
-             1e3 * performance["seconds_per_iteration"].get<double>());
-  fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
-             performance["model_bandwidth_gb_per_second"].get<double>(),
-             performance["model_bytes_per_row"].get<double>());
-  fmt::print("{}", peak_memory(report));
+  print_cost(report);
   print_waiting(report["waiting"]);
   print_phases(report["phases"]);
   for (const char* const name : {"multigrid", "amg"})

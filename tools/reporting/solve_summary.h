@@ -4,13 +4,13 @@
 #include <string>
 
 #include "library/include/weft/weft.hpp"
+#include "library/measure/communication_cost.h"
 #include "solver/krylov/method_facts.h"
 #include "solver/methods/method_table.h"
 #include "solver/precondition/schwarz_preconditioner.h"
 #include "solver/report/solve_report.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
-#include "tools/measure/communication_cost.h"
 #include "tools/system/solve_options.h"
 
 namespace weft::tools {
@@ -34,7 +34,7 @@ struct SolveFacts {
   Json amg;  // the levels of that preconditioner; null where there are none
   const solver::KrylovEntry* entry = nullptr;  // of the method
   solver::MethodNeeds needs{};
-  CommunicationCost communication;
+  library::CommunicationCost communication;
   double total_seconds = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/job/statistics.h"
+#include "perfmodel/statistics.h"
 #include "tools/roofline/likwid_bench.h"
 
 namespace weft::tools {
@@ -29,7 +29,7 @@ template <class Measure>
 double median_of(const Measure& measure) {
   std::vector<double> rates;
   for (int i = 0; i < samples; ++i) rates.push_back(measure());
-  return summarise(std::move(rates)).median;
+  return perfmodel::median(rates);
 }
 
 /// 1 to 8, then in larger and larger steps, and `all`.
@@ -44,7 +44,7 @@ std::vector<int> core_counts(int all) {
   return counts;
 }
 
-Json rates_report(StreamBench& bench, const StreamBench::Cores& cores) {
+Json rates_report(library::StreamBench& bench, const library::StreamBench::Cores& cores) {
   Json streams = Json::array();
   for (const Stream stream : perfmodel::all_streams)
     streams.push_back(stream_report(
@@ -73,7 +73,7 @@ struct LikwidCase {
   std::function<double()> elements_per_second;  // here
 };
 
-LikwidCase case_in_memory(StreamBench& bench, Stream stream) {
+LikwidCase case_in_memory(library::StreamBench& bench, Stream stream) {
   constexpr int passes = 10;
   return {stream,
           "memory",
@@ -89,7 +89,7 @@ LikwidCase case_in_memory(StreamBench& bench, Stream stream) {
           }};
 }
 
-LikwidCase case_in_cache(StreamBench& bench, Stream stream, int level, std::size_t bytes) {
+LikwidCase case_in_cache(library::StreamBench& bench, Stream stream, int level, std::size_t bytes) {
   const auto elements = static_cast<std::size_t>(bench.elements_in_cache(stream, bytes));
   // Several milliseconds: likwid-bench takes a while to begin.
   const auto passes =
@@ -121,8 +121,7 @@ LikwidRates median_rates(std::span<const LikwidRound> rounds) {
     theirs.push_back(round.likwid);
     ratios.push_back(round.ours() / round.likwid);
   }
-  return {summarise(std::move(ours)).median, summarise(std::move(theirs)).median,
-          summarise(std::move(ratios)).median};
+  return {perfmodel::median(ours), perfmodel::median(theirs), perfmodel::median(ratios)};
 }
 
 /// In caches: what disturbs a loop there only takes time.
@@ -186,7 +185,7 @@ Json stream_report(Stream stream, double elements_per_second) {
           {"counted_gb_per_second", elements_per_second * traffic.counted_bytes * 1e-9}};
 }
 
-Json collective_bandwidth_of_cores(const Job& job, StreamBench& bench) {
+Json collective_bandwidth_of_cores(const Job& job, library::StreamBench& bench) {
   Json list = Json::array();
   // Cores of other ranks cannot share data in the memory of one rank.
   if (job.world().size() > 1) return list;
@@ -198,7 +197,7 @@ Json collective_bandwidth_of_cores(const Job& job, StreamBench& bench) {
   return list;
 }
 
-Json collective_bandwidth_of_domains(const Job& job, StreamBench& bench) {
+Json collective_bandwidth_of_domains(const Job& job, library::StreamBench& bench) {
   const unsigned own = *std::max_element(bench.domains().begin(), bench.domains().end());
   const auto last = job.world().max(std::int64_t{own});
   Json list = Json::array();
@@ -215,7 +214,7 @@ Json collective_bandwidth_of_domains(const Job& job, StreamBench& bench) {
   return list;
 }
 
-Json collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
+Json collective_bandwidth_of_caches(const Job& job, library::StreamBench& bench) {
   Json list = Json::array();
   for (const int level : {1, 2, 3}) {
     const std::int64_t bytes_per_thread = collective_cache_share(job, level);
@@ -230,7 +229,7 @@ Json collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
   return list;
 }
 
-Json collective_likwid_comparison(const Job& job, StreamBench& bench) {
+Json collective_likwid_comparison(const Job& job, library::StreamBench& bench) {
   std::map<unsigned, int> threads_of_domain;
   for (const unsigned domain : bench.domains()) ++threads_of_domain[domain];
   const LikwidBench likwid(threads_of_domain, job.placement().compute_pus);

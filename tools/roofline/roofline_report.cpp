@@ -104,7 +104,7 @@ void print_kernels(const Json& kernels) {
 }
 
 /// Bytes per nonzero above the model, by the memory counters; nothing without.
-std::optional<double> counted_kappa(const KernelResult& result, const Json& counters) {
+std::optional<double> counted_kappa(const library::KernelResult& result, const Json& counters) {
   for (const Json& region : counters["regions"])
     if (region["name"] == result.name && region["memory_bytes"].is_number())
       return (region["memory_bytes"].get<double>() / region["calls"].get<double>() -
@@ -128,7 +128,7 @@ void print_kappa(const Json& kernels) {
 
 }  // namespace
 
-Json kernel_report(const KernelResult& result, const Json& counters) {
+Json kernel_report(const library::KernelResult& result, const Json& counters) {
   const double gflops = 1e-9 * result.traffic.flops;
   Json report = {{"name", result.name},
                  {"what", result.what},
@@ -160,9 +160,10 @@ Json kernel_report(const KernelResult& result, const Json& counters) {
   return report;
 }
 
-std::vector<std::string> kernels_below(const std::vector<KernelResult>& results, double required) {
+std::vector<std::string> kernels_below(const std::vector<library::KernelResult>& results,
+                                       double required) {
   std::vector<std::string> names;
-  for (const KernelResult& result : results)
+  for (const library::KernelResult& result : results)
     if (result.verdict.judgement == perfmodel::Judgement::below && result.fraction < required)
       names.push_back(result.name);
   return names;

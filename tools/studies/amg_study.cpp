@@ -16,7 +16,9 @@
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/row_scaling.h"
-#include "library/solve/system_context.h"
+#include "library/solve/solve_context.h"
+#include "library/system/linear_system.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/polynomial.h"
 #include "solver/choice/matrix_traits.h"
@@ -28,11 +30,10 @@
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/studies/study.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -61,7 +62,7 @@ struct AmgStudyOptions : SolveStudyOptions {
 class AmgEntrant {
  public:
   /// `variant`: what it differs by. Collective. Throws comm_thread::InputError.
-  AmgEntrant(const Job& job, SolveSystem& system, const AmgStudyOptions& options,
+  AmgEntrant(const Job& job, library::LinearSystem& system, const AmgStudyOptions& options,
              const spmv::Problem& problem, Json variant)
       : variant_(std::move(variant)) {
     library::SolveSettings& settings = settings_;
@@ -84,7 +85,7 @@ class AmgEntrant {
                                                   .stop = method_stop_,
                                                   .on_iteration = {}});
     levels_.emplace(*method_, made_.object.get());
-    auto& matrix = dynamic_cast<spmv::SparseOperator&>(system.op());
+    spmv::SparseOperator& matrix = *system.matrix_operator();
     rows_.collective_look(matrix, solver::collective_find_traits(matrix));
   }
 
@@ -100,7 +101,7 @@ class AmgEntrant {
 
   /// Collective; complete on rank 0.
   Json collective_report(const Job& job, comm_thread::CommThread& comm_thread) {
-    const Statistics seconds = summarise(seconds_);
+    const perfmodel::Statistics seconds = perfmodel::summarise(seconds_);
     const auto iterations = static_cast<double>(std::max<std::int64_t>(last_.iterations, 1));
     Json amg = levels_->collective_report(job, comm_thread, setup_seconds_);
     double alone = 0;
@@ -144,19 +145,20 @@ class AmgEntrant {
 
 /// One problem.
 Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Problem& problem) {
-  SolveSystem system(job, options, problem,
-                     library::choose_right_hand_side(options.right_hand_side, problem), false);
+  const auto system = collective_make_system(job, problem, options, false);
+  const auto b = system->collective_right_hand_sides(
+      library::choose_right_hand_side(options.right_hand_side, problem));
   std::vector<std::unique_ptr<AmgEntrant>> entrants;
   for (Json& variant : combinations({{"cycle", options.cycles},
                                      {"degree", options.degrees},
                                      {"strength", options.strengths},
                                      {"mode", options.modes}}))
     entrants.push_back(
-        std::make_unique<AmgEntrant>(job, system, options, problem, std::move(variant)));
+        std::make_unique<AmgEntrant>(job, *system, options, problem, std::move(variant)));
   return {{"problem", problem.name()},
-          {"rows", system.op().global_row_count()},
-          {"ordering", system.ordering()},
-          {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
+          {"rows", system->op().global_row_count()},
+          {"ordering", ordering_report(system->ordering())},
+          {"runs", collective_run_in_turn(job, b.front().span(), entrants, options.repetitions)}};
 }
 
 /// What each level sends in a cycle, the finest first.

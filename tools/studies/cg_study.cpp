@@ -7,23 +7,24 @@
 
 #include <fmt/format.h>
 
+#include "library/measure/communication_cost.h"
+#include "library/measure/settled_storage.h"
+#include "library/measure/unfused_cg.h"
 #include "library/options/solve_settings.h"
 #include "library/settings/right_hand_side_choice.h"
-#include "library/solve/symmetry_check.h"
+#include "library/solve/solvable_system.h"
+#include "library/system/linear_system.h"
+#include "perfmodel/statistics.h"
+#include "solver/choice/matrix_traits.h"
 #include "solver/methods/method_table.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
-#include "tools/measure/communication_cost.h"
-#include "tools/measure/settled_storage.h"
-#include "tools/measure/unfused_cg.h"
 #include "tools/studies/study.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -45,7 +46,7 @@ struct CgStudyOptions : ProblemStudyOptions {
 class CgEntrant {
  public:
   /// Collective.
-  CgEntrant(SolveSystem& system, const std::string& method, const std::string& mode,
+  CgEntrant(library::LinearSystem& system, const std::string& method, const std::string& mode,
             std::int64_t iterations)
       : method_(*solver::find_krylov_method(method)),
         mode_(mode),
@@ -66,10 +67,10 @@ class CgEntrant {
     residual_ = report.relative_residual;
   }
 
-  Json report(const CommunicationCost& cost) const {
-    const Statistics seconds = summarise(seconds_);
-    const double halo = summarise(halo_).median;
-    const double reduction = summarise(reduction_).median;
+  Json report(const library::CommunicationCost& cost) const {
+    const perfmodel::Statistics seconds = perfmodel::summarise(seconds_);
+    const double halo = perfmodel::median(halo_);
+    const double reduction = perfmodel::median(reduction_);
     return {{"method", method_.name},
             {"mode", mode_},
             {"seconds_per_iteration", seconds.median},
@@ -77,10 +78,11 @@ class CgEntrant {
             {"vector_bytes_per_row", solver_->vector_bytes()},
             {"relative_residual", residual_},
             {"halo_wait_seconds", halo},
-            {"halo_hidden_fraction", hidden_fraction(halo, method_.products, cost.halo_seconds)},
+            {"halo_hidden_fraction",
+             library::hidden_fraction(halo, method_.products, cost.halo_seconds)},
             {"reduction_wait_seconds", reduction},
             {"reduction_hidden_fraction",
-             hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
+             library::hidden_fraction(reduction, method_.reductions, cost.reduction_seconds)}};
   }
   bool has_run() const { return !seconds_.empty(); }
 
@@ -94,40 +96,42 @@ class CgEntrant {
 
 /// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
 Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Problem& problem) {
-  SolveSystem system(job, options, problem, library::choose_right_hand_side("", problem),
-                     options.is_matrix_free());
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  library::LinearSystem& system = *made;
+  const auto columns =
+      system.collective_right_hand_sides(library::choose_right_hand_side("", problem));
+  const std::span<const double> b = columns.front().span();
   if (const spmv::SparseOperator* const matrix = system.matrix_operator()) {
     library::SolveSettings settings;
     settings.method = options.methods.front();
     settings.force = options.force;
-    library::check_symmetry(settings, library::collective_find_given_traits(*matrix, nullptr),
-                            problem.name());
+    library::check_symmetry(settings, solver::collective_find_traits(*matrix), problem.name());
   }
-  collective_settle_storage(job, system.op());
-  const CommunicationCost cost = collective_measure_communication(job, system.op());
+  library::collective_settle_storage(job, system.op());
+  const library::CommunicationCost cost =
+      library::collective_measure_communication(job, system.op());
   std::vector<double> textbook;
-  UnfusedCg unfused(job, system.op());
+  library::UnfusedCg unfused(job, system.op());
   Json runs = Json::array();
   for (const std::string& method : options.methods) {
     std::vector<std::unique_ptr<CgEntrant>> entrants;
     for (const std::string& mode : options.modes)
       entrants.push_back(std::make_unique<CgEntrant>(system, method, mode, options.iterations));
     for (int i = -1; i < options.repetitions; ++i) {
-      const double seconds =
-          unfused.collective_seconds_per_iteration(system.b(), options.iterations);
+      const double seconds = unfused.collective_seconds_per_iteration(b, options.iterations);
       if (i >= 0) textbook.push_back(seconds);
-      for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
+      for (const auto& entrant : entrants) entrant->collective_run(job, b, i >= 0);
     }
     for (const auto& entrant : entrants)
       if (entrant->has_run()) runs.push_back(entrant->report(cost));
   }
   return {{"problem", problem.name()},
           {"rows", system.op().global_row_count()},
-          {"ordering", system.ordering()},
+          {"ordering", ordering_report(system.ordering())},
           {"operator", system.format_name()},
           {"halo_seconds_alone", cost.halo_seconds},
           {"reduction_seconds_alone", cost.reduction_seconds},
-          {"textbook_seconds_per_iteration", summarise(textbook).median},
+          {"textbook_seconds_per_iteration", perfmodel::median(textbook)},
           {"textbook_relative_residual", unfused.relative_residual()},
           {"runs", std::move(runs)}};
 }
@@ -197,7 +201,7 @@ void add_options(CLI::App& command, CgStudyOptions& options) {
 
 }  // namespace
 
-/// Beside a textbook's unfused loops.
+/// The study beside a textbook's unfused loops.
 /// Source: Hoefler et al. 2007, sections 5 and 6 (blocking against non-blocking halos).
 void add_cg_study(const StudyProgram& program) {
   program.add<CgStudyOptions>("cg", "compare the variants of conjugate gradients in every mode");

@@ -15,6 +15,8 @@
 #include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/system/linear_system.h"
+#include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/krylov/multigrid_settings.h"
 #include "solver/methods/method_table.h"
@@ -24,12 +26,10 @@
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
 #include "tools/job/program_job.h"
-#include "tools/job/statistics.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/studies/study.h"
-#include "tools/system/linear_system.h"
-#include "tools/system/solve_system.h"
+#include "tools/system/program_system.h"
 
 namespace weft::tools {
 namespace {
@@ -72,8 +72,8 @@ struct History {
 class MultigridEntrant {
  public:
   /// `variant`: what it differs by. Collective. Throws comm_thread::InputError.
-  MultigridEntrant(const Job& job, SolveSystem& system, const MultigridStudyOptions& options,
-                   const spmv::Problem& problem, Json variant)
+  MultigridEntrant(const Job& job, library::LinearSystem& system,
+                   const MultigridStudyOptions& options, const spmv::Problem& problem, Json variant)
       : variant_(std::move(variant)) {
     const auto its = [this](const char* field) { return variant_[field].get<std::string>(); };
     job.world().barrier();
@@ -133,7 +133,7 @@ class MultigridEntrant {
             {"setup_seconds", setup_seconds_},
             {"first_seconds", first_seconds_},
             {"seconds", usual.seconds},
-            {"spread", summarise(seconds).spread},
+            {"spread", perfmodel::summarise(seconds).spread},
             {"seconds_per_cycle", usual.seconds / cycles},
             {"residual_per_cycle", std::pow(last_.relative_residual, 1 / cycles)},
             {"digits_per_second", -std::log10(last_.relative_residual) / usual.seconds},
@@ -159,8 +159,9 @@ class MultigridEntrant {
 /// One problem.
 Json collective_study(Job& job, const MultigridStudyOptions& options,
                       const spmv::Problem& problem) {
-  SolveSystem system(job, options, problem,
-                     library::choose_right_hand_side(options.right_hand_side, problem), true);
+  const auto system = collective_make_system(job, problem, options, true);
+  const auto b = system->collective_right_hand_sides(
+      library::choose_right_hand_side(options.right_hand_side, problem));
   std::vector<std::unique_ptr<MultigridEntrant>> entrants;
   const std::vector<std::string> as_settings_say{""};
   for (Json& variant :
@@ -170,11 +171,11 @@ Json collective_study(Job& job, const MultigridStudyOptions& options,
                      {"gather", options.gathers.empty() ? as_settings_say : options.gathers},
                      {"mode", options.modes}}))
     entrants.push_back(
-        std::make_unique<MultigridEntrant>(job, system, options, problem, std::move(variant)));
+        std::make_unique<MultigridEntrant>(job, *system, options, problem, std::move(variant)));
   return {{"problem", problem.name()},
-          {"rows", system.op().global_row_count()},
-          {"operator", system.format_name()},
-          {"runs", collective_run_in_turn(job, system, entrants, options.repetitions)}};
+          {"rows", system->op().global_row_count()},
+          {"operator", system->format_name()},
+          {"runs", collective_run_in_turn(job, b.front().span(), entrants, options.repetitions)}};
 }
 
 /// On the finest grid, and on the others if that differs.

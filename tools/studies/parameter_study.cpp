@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -8,18 +9,18 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/iteration_settings.h"
+#include "library/system/jacobi_system.h"
+#include "library/system/schwarz_system.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
-#include "tools/measure/median_run.h"
 #include "tools/reporting/jacobi_report.h"
 #include "tools/reporting/schwarz_report.h"
 #include "tools/studies/study.h"
 #include "tools/system/jacobi_options.h"
-#include "tools/system/jacobi_system.h"
+#include "tools/system/program_system.h"
 #include "tools/system/schwarz_options.h"
-#include "tools/system/schwarz_system.h"
 
 namespace weft::tools {
 namespace {
@@ -81,6 +82,16 @@ void check(const CLI::App& command, const JacobiStudyOptions& options) {
           fmt::format("--values: found {}; expected numbers from 1 to {}", value, most));
 }
 
+/// Calls `run` so often and returns the report whose `seconds` are the median: the same run on
+/// every rank.
+template <class Run>
+Json median_run(int repetitions, const Run& run) {
+  std::vector<Json> runs;
+  for (int repetition = 0; repetition < repetitions; ++repetition) runs.push_back(run());
+  std::ranges::sort(runs, [](const Json& a, const Json& b) { return a["seconds"] < b["seconds"]; });
+  return runs[runs.size() / 2];
+}
+
 /// The median of the runs with each value: report(value, progress).
 template <class Value, class Options, class Report>
 Json collective_vary(const Job& job, const Options& options, const std::vector<Value>& values,
@@ -131,17 +142,18 @@ void print_jacobi_study(const Json& report) {
 }
 
 StudyResult collective_study(Job& job, const AlphaStudyOptions& options) {
-  SchwarzSystem system(job, options);
-  std::vector<AlphaTrial> no_trials;
+  library::SchwarzSystem system(job, options);
+  std::vector<library::AlphaTrial> no_trials;
   ProgressLine choice(job.is_root() && somebody_watches(), options.tolerance);
-  const double by_theory = system.choose_alpha(options, choice, no_trials);
+  const double by_theory = system.choose_alpha(options, choice.on_check(), no_trials);
   std::vector<double> values = options.values;
   if (values.empty())
     for (const double part : tried) values.push_back(part * by_theory);
   Json runs = collective_vary(job, options, values, [&](double value, ProgressLine& progress) {
     SchwarzOptions changed = options;
     changed.alpha = fmt::format("{}", value);
-    return collective_schwarz_report(job, system, changed, system.run(changed, progress));
+    return collective_schwarz_report(job, system, changed,
+                                     system.run(changed, progress.on_check()));
   });
   return {{{"problem", schwarz_system_report(system, options)}, {"method", "schwarz"}},
           {{"parameter", "alpha"},
@@ -152,16 +164,18 @@ StudyResult collective_study(Job& job, const AlphaStudyOptions& options) {
 }
 
 StudyResult collective_study(Job& job, const JacobiStudyOptions& options) {
-  JacobiSystem system(job, options);
+  library::JacobiSystem system(job, options.problem, options, printing_remarks(job));
   if (job.is_root()) fmt::print(stderr, "{}", warning_about_convergence(system, options));
-  Json runs = collective_vary(
-      job, options, options.values.empty() ? options.default_values : options.values,
-      [&](int value, ProgressLine& progress) {
-        JacobiStudyOptions changed = options;
-        if (!changed.halo_period) changed.halo_period = 1;  // the same in all runs
-        changed.set(value);
-        return collective_run_report(job, system, changed, system.run(changed, progress));
-      });
+  Json runs = collective_vary(job, options,
+                              options.values.empty() ? options.default_values : options.values,
+                              [&](int value, ProgressLine& progress) {
+                                JacobiStudyOptions changed = options;
+                                if (!changed.halo_period)
+                                  changed.halo_period = 1;  // the same in all runs
+                                changed.set(value);
+                                return collective_run_report(
+                                    job, system, changed, system.run(changed, progress.on_check()));
+                              });
   return {{{"problem", system_report(system)}, {"method", options.method()}},
           {{"parameter", options.parameter},
            {"variant", library::name(options.variant)},

@@ -30,7 +30,7 @@ struct PublishedSchwarz {
   int fewest_async;
   int most_async;
 
-  /// Of both synchronous runs the mean: they differ by up to 57 %.
+  /// The mean of both synchronous runs, which differ by up to 57 %.
   double sync_seconds() const { return (wait_seconds + waitall_seconds) / 2; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,6 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/system/solve_system.h"
 
 namespace weft::tools {
 
@@ -101,17 +101,18 @@ int collective_study_problems(
 /// most often.
 std::vector<Json> combinations(const std::vector<std::pair<std::string, Json>>& fields);
 
-/// Runs all entrants once uncounted and `repetitions` times counted, in turn, so that what disturbs
-/// the machine disturbs all; returns their reports, complete on rank 0. Collective.
+/// Runs all entrants, for the right-hand side `b`, once uncounted and `repetitions` times counted,
+/// in turn, so that what disturbs the machine disturbs all; returns their reports, complete on rank
+/// 0. Collective.
 template <class Entrant>
-Json collective_run_in_turn(Job& job, SolveSystem& system,
+Json collective_run_in_turn(Job& job, std::span<const double> b,
                             const std::vector<std::unique_ptr<Entrant>>& entrants,
                             int repetitions) {
   for (int i = -1; i < repetitions; ++i)
-    for (const auto& entrant : entrants) entrant->collective_run(job, system.b(), i >= 0);
+    for (const auto& entrant : entrants) entrant->collective_run(job, b, i >= 0);
   Json runs = Json::array();
   for (const auto& entrant : entrants)
-    runs.push_back(entrant->collective_report(job, system.op().comm_thread()));
+    runs.push_back(entrant->collective_report(job, job.comm_thread()));
   return runs;
 }
 
@@ -138,8 +139,8 @@ void add_parameter_studies(const StudyProgram& program);
 void add_amg_study(const StudyProgram& program);
 void add_cg_study(const StudyProgram& program);
 void add_multigrid_study(const StudyProgram& program);
-/// Those of simulated machines, beside published values: Jacobi sweeps, conjugate gradients and
-/// optimized Schwarz.
+/// Adds the studies of simulated machines, beside published values: Jacobi sweeps, conjugate
+/// gradients and optimized Schwarz.
 void add_scale_study(const StudyProgram& program);
 void add_cg_scale_study(const StudyProgram& program);
 void add_schwarz_scale_study(const StudyProgram& program);

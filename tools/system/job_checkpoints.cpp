@@ -11,7 +11,7 @@ namespace weft::tools {
 
 using solver::SolveStatus;
 
-JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) {
+JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) : path_(options.path) {
   if (!options.is_used()) return;
   if (!options.path.empty()) signals_.emplace();
   solver::Checkpoints::Options settings = options.settings();

@@ -20,6 +20,8 @@ class JobCheckpoints {
 
   /// Null where the options ask for none.
   solver::Checkpoints* get() const { return checkpoints_.get(); }
+  /// Where states are kept; empty: nowhere.
+  const std::string& path() const { return path_; }
 
   /// Returns when everything is written. Says in `explanation` which signal has ended the run.
   void finish(solver::SolveStatus status, std::string& explanation);
@@ -30,6 +32,7 @@ class JobCheckpoints {
  private:
   int stop_signal() const { return checkpoints_ ? checkpoints_->stop_signal() : 0; }
 
+  std::string path_;
   std::optional<StopSignals> signals_;
   std::unique_ptr<solver::Checkpoints> checkpoints_;
 };

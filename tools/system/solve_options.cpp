@@ -92,8 +92,8 @@ void SolveOptions::set_defaults(const spmv::Problem& of, int rank_count) {
   if (method.empty()) method = is_free ? "auto" : "cg";
   const bool is_chosen = is_free && method == "auto";
   const bool needs_given_order = has_multigrid() || is_matrix_free() || !multigrid.empty() ||
-                                 !grid.empty() || !near_null.empty() || !coordinates.empty() ||
-                                 block_size > 0;
+                                 !grid.empty() || !near_null.empty() || block_size > 0 ||
+                                 (!coordinates.empty() && coordinates != library::estimated);
   if (order.empty() && needs_given_order) order = "given";
   order = order_of(of);
   tries_modes = mode.empty() && is_chosen;

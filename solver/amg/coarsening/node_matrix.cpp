@@ -6,81 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "comm_thread/mpi/sparse_exchange.h"
+#include "solver/amg/coarsening/node_columns.h"
 
 namespace weft::solver::amg {
 namespace {
 
 using comm_thread::TeamThread;
-using spmv::GlobalIndex;
 using spmv::LocalIndex;
-
-struct Entry {
-  GlobalIndex row;
-  GlobalIndex column;
-  double value;
-};
-
-/// Entries of rows whose node this rank has, but another rank the row. In order.
-std::vector<Entry> collective_fetch_tail(const comm_thread::Crew& crew, const LevelMatrix& level,
-                                         const NodeRows& nodes) {
-  std::vector<Entry> entries;
-  if (!nodes.are_cut()) return entries;
-  comm_thread::Lists<Entry> lists;
-  const spmv::CrsMatrix& rows = level.matrix.rows;
-  for (LocalIndex row = 0; row < nodes.head_count(); ++row)
-    for (auto k = rows.row_offsets[static_cast<std::size_t>(row)];
-         k < rows.row_offsets[static_cast<std::size_t>(row) + 1]; ++k) {
-      const auto place = static_cast<std::size_t>(k);
-      entries.push_back({level.matrix.first_row() + row,
-                         level.matrix.global_column(rows.columns[place]), rows.values[place]});
-    }
-  if (nodes.head_count() > 0) lists[nodes.nodes().owner(nodes.node(0))] = std::move(entries);
-  // Ascending ranks have ascending rows.
-  return comm_thread::collective_exchange_joined(crew.communicator(), std::move(lists));
-}
-
-/// Numbers of nodes on this rank: its own, then others in ascending order.
-class LocalNodes {
- public:
-  LocalNodes(const LevelMatrix& level, const NodeRows& nodes, std::span<const Entry> tail)
-      : first_(nodes.nodes().begin(level.matrix.rank)), own_count_(nodes.node_count()) {
-    const auto block = static_cast<GlobalIndex>(nodes.block_size());
-    const auto add = [&](GlobalIndex node) {
-      if (!is_own(node) && (others.empty() || others.back() != node)) others.push_back(node);
-    };
-    for (LocalIndex row = 0; row < nodes.head_count(); ++row) add(nodes.node(row));
-    for (const GlobalIndex column : level.matrix.halo_columns) add(column / block);
-    for (const Entry& entry : tail) add(entry.column / block);
-    std::ranges::sort(others);
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    const auto column_count =
-        static_cast<std::size_t>(level.row_count()) + level.matrix.halo_columns.size();
-    of_column.reserve(column_count);
-    for (std::size_t column = 0; column < column_count; ++column)
-      of_column.push_back(
-          local(level.matrix.global_column(static_cast<LocalIndex>(column)) / block));
-  }
-
-  LocalIndex local(GlobalIndex node) const {
-    if (is_own(node)) return static_cast<LocalIndex>(node - first_);
-    return own_count_ +
-           static_cast<LocalIndex>(std::ranges::lower_bound(others, node) - others.begin());
-  }
-  GlobalIndex global(LocalIndex node) const {
-    return node < own_count_ ? first_ + node : others[static_cast<std::size_t>(node - own_count_)];
-  }
-  std::size_t count() const { return static_cast<std::size_t>(own_count_) + others.size(); }
-
-  std::vector<GlobalIndex> others{};
-  std::vector<LocalIndex> of_column{};  // by local column of the level's matrix
-
- private:
-  bool is_own(GlobalIndex node) const { return node >= first_ && node < first_ + own_count_; }
-
-  GlobalIndex first_;
-  LocalIndex own_count_;
-};
 
 /// Rows of nodes that a thread makes.
 struct Part {
@@ -122,7 +54,7 @@ class BlockSums {
 
 spmv::DistributedMatrix collective_condense(const comm_thread::Crew& crew, const LevelMatrix& level,
                                             const NodeRows& nodes) {
-  const auto tail = collective_fetch_tail(crew, level, nodes);
+  const std::vector<NodeEntry> tail = collective_fetch_tail(crew, level, nodes);
   const LocalNodes local(level, nodes, tail);
   const spmv::CrsMatrix& a = level.matrix.rows;
   const LocalIndex node_count = nodes.node_count();
@@ -142,7 +74,7 @@ spmv::DistributedMatrix collective_condense(const comm_thread::Crew& crew, const
         sums.add(local.of_column[static_cast<std::size_t>(a.columns[place])], a.values[place]);
       }
       if (node + 1 == node_count)  // the rest of the last node
-        for (const Entry& entry : tail)
+        for (const NodeEntry& entry : tail)
           sums.add(local.local(entry.column / nodes.block_size()), entry.value);
       sums.end_row(node, local, part);
     }

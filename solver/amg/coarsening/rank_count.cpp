@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "solver/levels/exchange_seconds.h"
+#include "comm_thread/probe/median_seconds.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -26,15 +26,15 @@ constexpr double bytes_per_second = 5.5e7;  // with the handshakes of long messa
 constexpr GlobalIndex usual_rows_a_rank = 1000;
 
 double collective_latency(const comm_thread::Crew& crew, RowValues<GlobalIndex>& values) {
-  constexpr std::size_t samples = 3;
+  constexpr int samples = 3;
   constexpr int together = 2;  // in a sample: to start the team costs time, too
-  return collective_exchange_seconds(crew.communicator(), samples,
-                                     [&] {
-                                       crew.team().run([&](const TeamThread& thread) {
-                                         for (int i = 0; i < together; ++i)
-                                           values.collective_renew(thread);
-                                       });
-                                     }) /
+  return comm_thread::collective_median_seconds(crew.communicator(), samples,
+                                                [&] {
+                                                  crew.team().run([&](const TeamThread& thread) {
+                                                    for (int i = 0; i < together; ++i)
+                                                      values.collective_renew(thread);
+                                                  });
+                                                }) /
          together;
 }
 

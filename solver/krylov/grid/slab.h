@@ -14,7 +14,7 @@ struct GridSlab {
   std::vector<spmv::GridBox> edges;  // the others
 };
 
-/// Of all threads. `inner`: the points of `own` that no other rank reads.
+/// The slabs of all threads. `inner`: the points of `own` that no other rank reads.
 std::vector<GridSlab> cut_into_slabs(const spmv::GridBox& own, const spmv::GridBox& inner,
                                      int thread_count);
 

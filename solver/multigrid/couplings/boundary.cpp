@@ -9,7 +9,12 @@ namespace {
 using spmv::GlobalIndex;
 using spmv::GridBox;
 
-/// Of one point. `excess`: its place.
+struct Share {
+  double* coupling;
+  double weight;
+};
+
+/// Gives the excess of one point to its couplings. `excess`: its place.
 void give_excess(CouplingPlane& plane, CouplingPlane& after_plane, double& excess,
                  const GridBox& grid, const std::array<GlobalIndex, 3>& at,
                  const std::array<bool, 3>& has_boundary) {
@@ -19,10 +24,6 @@ void give_excess(CouplingPlane& plane, CouplingPlane& after_plane, double& exces
                                        plane.before(2, y) + x};
   const std::array<double*, 3> afters{plane.before(0, y) + x + 1, plane.before(1, y + 1) + x,
                                       after_plane.before(2, y) + x};
-  struct Share {
-    double* coupling;
-    double weight;
-  };
   std::array<Share, 6> shares{};
   std::size_t count = 0;
   double sum = 0;  // of the couplings with neighbours

@@ -51,6 +51,24 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
                                     to.layout, to.values}},
                   thread_count) {}
 
+/// `boxes`: what other ranks need.
+template <class Value>
+void BoxExchange<Value>::plan_sent(const std::map<int, GridBox>& boxes,
+                                   const spmv::GridLayout& layout,
+                                   std::map<int, comm_thread::HaloNeighbour>& neighbours) {
+  std::size_t size = 0;
+  for (const auto& [rank, box] : boxes) {
+    neighbours[rank].send_begin = static_cast<std::int64_t>(size);
+    neighbours[rank].send_count = box.point_count();
+    for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
+      for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
+        const auto count = static_cast<std::size_t>(box.size(0));
+        sent_rows_.push_back({layout.index(box.begin[0], y, z), size, count});
+        size += count;
+      }
+  }
+}
+
 template <class Value>
 BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, const GridBox& grid,
                                 const Side& from, const LevelCuts& to_cuts, int depth,
@@ -58,20 +76,10 @@ BoxExchange<Value>::BoxExchange(const comm_thread::Communicator& communicator, c
     : thread_count_(thread_count), from_(from.values) {
   const int me = communicator.rank();
   std::map<int, comm_thread::HaloNeighbour> neighbours;
+  std::map<int, GridBox> sent = needed_by_others(to_cuts, depth, from.cuts.box(me), grid);
+  sent.erase(me);
+  plan_sent(sent, from.layout, neighbours);
   std::size_t size = 0;
-  for (const auto& needed : needed_by_others(to_cuts, depth, from.cuts.box(me), grid)) {
-    const int rank = needed.first;
-    const GridBox& box = needed.second;
-    if (rank == me) continue;
-    neighbours[rank].send_begin = static_cast<std::int64_t>(size);
-    neighbours[rank].send_count = box.point_count();
-    for_each_row(box, [&](GlobalIndex y, GlobalIndex z) {
-      const auto count = static_cast<std::size_t>(box.size(0));
-      sent_rows_.push_back({from.layout.index(box.begin[0], y, z), size, count});
-      size += count;
-    });
-  }
-  size = 0;
   const GridBox needed = grown_box(to_cuts, me, depth, grid);
   const auto add_rows = [&](const GridBox& box, bool is_own, const auto& place_of) {
     for (const Target& target : targets) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -86,6 +87,9 @@ class BoxExchange final : public spmv::Halo {
     std::size_t place;
     std::size_t count;
   };
+
+  void plan_sent(const std::map<int, spmv::GridBox>& boxes, const spmv::GridLayout& layout,
+                 std::map<int, comm_thread::HaloNeighbour>& neighbours);
 
   int thread_count_;
   const Value* from_;

@@ -104,6 +104,26 @@ TEST_CASE("the reverse Cuthill-McKee order is the same for any number of ranks")
   }
 }
 
+TEST_CASE("rows of a node stay together, in their order") {
+  const auto world = Communicator::collective_world();
+  const ComputeTeam team(1, comm_thread::WaitPolicy::yield);
+  const DistributedMatrix given =
+      collective_generate(world, team, Problem::parse("elasticity3d:5x4x3"), PartitionBy::rows);
+  for (const bool has_graph_partition : {false, true}) {
+    CAPTURE(has_graph_partition);
+    const RowOrder order = collective_order_rows(
+        world, given,
+        {.has_cuthill_mckee = true, .has_graph_partition = has_graph_partition, .node_size = 3});
+    const auto rows = order.given_rows();
+    const GlobalIndex first = order.ordered().begin(world.rank());
+    bool is_together = true;
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      if ((first + static_cast<GlobalIndex>(i)) % 3 != 0)
+        is_together = is_together && rows[i] == rows[i - 1] + 1;
+    CHECK(is_together);
+  }
+}
+
 TEST_CASE("reverse Cuthill-McKee narrows the band, METIS the halo") {
   const auto world = Communicator::collective_world();
   const ComputeTeam team(1, comm_thread::WaitPolicy::yield);

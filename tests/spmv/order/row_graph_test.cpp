@@ -48,5 +48,13 @@ TEST_CASE("columns that other ranks own are left out of the graph, and empty row
   CHECK(own_row_graph(rows_of({})).row_count() == 0);
 }
 
+TEST_CASE("nodes are neighbours where rows of theirs are") {
+  const RowGraph rows =
+      own_row_graph(rows_of({{0, 1}, {0, 1, 4}, {2, 3}, {2, 3, 5}, {1, 4}, {3, 5}}));
+  const RowGraph nodes = node_graph(rows, 2);
+  CHECK(nodes.offsets == std::vector<std::int32_t>{0, 1, 2, 4});
+  CHECK(nodes.neighbours == std::vector<std::int32_t>{2, 2, 0, 1});
+}
+
 }  // namespace
 }  // namespace weft::spmv

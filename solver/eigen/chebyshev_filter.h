@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "comm_thread/placement/compute_team.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/phase_times.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/mode.h"
+#include "spmv/rows/halo_vector.h"
+
+namespace weft::solver {
+
+/// The polynomial T_d(sign·(λ − center)/half) · factor: at most `factor` in magnitude where
+/// |λ − center| <= half, and growing beyond that on the side of `sign`.
+struct FilterPolynomial {
+  double center = 0;
+  double half = 1;
+  double sign = 1;
+  int degree = 1;
+  double factor = 1;
+
+  /// A itself.
+  static FilterPolynomial identity() { return {}; }
+  /// One that damps [damped_begin, damped_end], and is 1 at `edge`, outside of it.
+  static FilterPolynomial damping(double damped_begin, double damped_end, double edge, int degree);
+};
+
+/// Applies polynomials of a matrix to panels of vectors, each product for all vectors of a panel at
+/// once: the matrix is read once, and one message a neighbour carries the halos of all.
+///
+/// Bytes a row and product: those of the matrix, and 24 · width (the last vectors read, those
+/// before read and written).
+class PanelFilter {
+ public:
+  /// `width`: 1, 2, 4 or 8. Collective. Thread: the main thread, outside the team, as below.
+  /// Lifetime: `op` outlives it.
+  PanelFilter(spmv::SparseOperator& op, int width, spmv::Mode mode);
+
+  /// y = p(A)·x. Shape: both [row_count · width], row by row; x and y differ. Collective. Throws
+  /// comm_thread::MpiError.
+  void collective_apply(const FilterPolynomial& polynomial, const double* x, double* y);
+
+  /// Products of one vector so far.
+  std::int64_t product_count() const { return product_count_; }
+
+ private:
+  using Vector = spmv::HaloVector<double>;
+
+  void collective_multiply(const comm_thread::TeamThread& thread, Vector& x,
+                           const spmv::OnBlockRows& on_rows);
+
+  spmv::SparseOperator& op_;
+  int width_;
+  spmv::Mode mode_;
+  std::unique_ptr<Vector> even_;  // T₀, T₂, …
+  std::unique_ptr<Vector> odd_;
+  /// Of each thread for pieces of products; for one vector the whole product, once.
+  std::vector<perfmodel::HugePageBuffer<double>> rooms_;
+  perfmodel::PhaseTimer timer_;
+  std::int64_t product_count_ = 0;
+};
+
+}  // namespace weft::solver

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace weft::solver {
+
+/// A dense matrix of the size of a search space, the same on every rank. Shape: [rows, columns],
+/// column by column.
+class SmallMatrix {
+ public:
+  SmallMatrix() = default;
+  SmallMatrix(int rows, int columns)
+      : rows_(rows), columns_(columns), values_(index(0, columns), 0.0) {}
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  double& operator()(int row, int column) { return values_[index(row, column)]; }
+  double operator()(int row, int column) const { return values_[index(row, column)]; }
+
+ private:
+  std::size_t index(int row, int column) const {
+    return static_cast<std::size_t>(column) * static_cast<std::size_t>(rows_) +
+           static_cast<std::size_t>(row);
+  }
+
+  int rows_ = 0;
+  int columns_ = 0;
+  std::vector<double> values_;
+};
+
+/// Eigenvalues in ascending order and orthonormal eigenvectors, as columns.
+struct SymmetricEigen {
+  std::vector<double> values;
+  SmallMatrix vectors;
+};
+
+/// All eigenvalues and eigenvectors of a symmetric matrix, of which the upper triangle is read, by
+/// cyclic Jacobi rotations: small eigenvalues of graded matrices are found to their own last
+/// digits, and the bits depend on the entries alone, which those of LAPACK do not where its threads
+/// divide the work. Cost: some eight sweeps of 6 n³ flops. Source: Golub, Van Loan, "Matrix
+/// Computations", 4th edition, section 8.5.
+SymmetricEigen symmetric_eigen(const SmallMatrix& matrix);
+
+}  // namespace weft::solver

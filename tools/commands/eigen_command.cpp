@@ -1,0 +1,211 @@
+#include "tools/commands/eigen_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "library/options/matrix_settings.h"
+#include "library/solve/solvable_system.h"
+#include "library/system/linear_system.h"
+#include "library/system/memory_forecast.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/eigen/eigen_report.h"
+#include "solver/eigen/filtered_lanczos.h"
+#include "spmv/formats/matrix_file.h"
+#include "spmv/matrix/sparse_operator.h"
+#include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/distributed_matrix.h"
+#include "tools/job/exit_codes.h"
+#include "tools/job/job_report.h"
+#include "tools/job/option_binding.h"
+#include "tools/job/program_job.h"
+#include "tools/job/system_options.h"
+#include "tools/reporting/run_output.h"
+#include "tools/system/memory_report.h"
+#include "tools/system/program_system.h"
+
+namespace weft::tools {
+namespace {
+
+struct EigenCommand : SystemOptions, library::MatrixSettings {
+  EigenCommand() { order.clear(); }
+
+  solver::EigenOptions search;
+  std::string which = "smallest";
+  std::string mode = "task";
+  std::string block = "4";
+  std::string vectors_path;
+};
+
+/// Refuses a matrix that is not symmetric. Collective.
+void collective_expect_symmetry(library::LinearSystem& system) {
+  const auto traits = library::collective_find_given_traits(*system.matrix_operator(),
+                                                            system.context().collective_given_row);
+  if (traits.asymmetry)
+    throw comm_thread::InputError(system.name() + ": " + traits.asymmetry->text() +
+                                  "; expected a symmetric matrix");
+}
+
+Json pairs_report(const solver::EigenReport& found) {
+  Json pairs = Json::array();
+  for (const solver::EigenPair& pair : found.pairs)
+    pairs.push_back({{"value", pair.value}, {"residual", pair.residual}});
+  return pairs;
+}
+
+/// All but the times. Collective.
+Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matrix,
+                             const EigenCommand& options, const spmv::Problem& problem,
+                             const solver::EigenReport& found) {
+  Json report = collective_start_report(job, "eigen");
+  report["problem"] = {{"name", problem.name()},
+                       {"rows", matrix.partition.row_count()},
+                       {"nonzeros", matrix.global_nonzero_count}};
+  report["method"] = "lanczos";
+  report["mode"] = options.mode;
+  report["status"] = name(found.status);
+  report["eigenvalues"] = {{"which", options.which},     {"pairs", pairs_report(found)},
+                           {"norm", found.norm},         {"products", found.products},
+                           {"restarts", found.restarts}, {"degree", found.degree},
+                           {"width", found.width},       {"subspace", found.subspace}};
+  return report;
+}
+
+void print_summary(const Json& report, const solver::EigenReport& found) {
+  fmt::print("problem      {}: {} rows, {} nonzeros\n",
+             report["problem"]["name"].get<std::string>(),
+             report["problem"]["rows"].get<std::int64_t>(),
+             report["problem"]["nonzeros"].get<std::int64_t>());
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  fmt::print("run          lanczos, {}, {}, blocks of {}, search space of {} vectors\n",
+             report["mode"].get<std::string>(), ranks_and_threads(report), found.width,
+             found.subspace);
+  fmt::print("result       {} after {} products and {} restarts, filter of degree {}\n",
+             name(found.status), found.products, found.restarts, found.degree);
+  fmt::print("time         {:.3f} s: set-up {:.3f} s, search {:.3f} s\n",
+             report["seconds"]["total"].get<double>(), report["seconds"]["setup"].get<double>(),
+             report["seconds"]["search"].get<double>());
+  fmt::print("{}\n", peak_memory(report));
+  fmt::print("{:>5}{:>26}{:>14}{:>16}\n", "", "eigenvalue", "residual", "of ||A||");
+  for (std::size_t i = 0; i < found.pairs.size(); ++i)
+    fmt::print("{:>5}{:>26.15g}{:>14.2e}{:>16.2e}\n", i + 1, found.pairs[i].value,
+               found.pairs[i].residual, found.pairs[i].residual / found.norm);
+  fmt::print(
+      "\nAn eigenvalue lies within its residual of each value. That none between them is missing "
+      "is\n"
+      "not shown: of more than {} equal ones some may be.\n",
+      found.width);
+}
+
+/// Writes the vectors as columns. Collective.
+void collective_write_vectors(const library::LinearSystem& system,
+                              const solver::FilteredLanczos& lanczos, const EigenCommand& options) {
+  std::vector<std::vector<double>> vectors;
+  for (int number = 0; number < options.search.count; ++number)
+    vectors.push_back(lanczos.collective_vector(number));
+  system.collective_write({vectors.begin(), vectors.end()}, options.vectors_path);
+}
+
+/// Bytes of the vectors of a search, of this rank. Collective.
+double collective_search_bytes(const Job& job, const spmv::Problem& problem,
+                               const EigenCommand& options) {
+  const library::SystemSize size = library::collective_system_size(job.world(), problem, options);
+  return size.rows / job.world().size() * sizeof(double) *
+         solver::FilteredLanczos::vector_count(static_cast<std::int64_t>(size.rows),
+                                               options.search);
+}
+
+int search(const comm_thread::MpiSession& session, EigenCommand options) {
+  const perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  options.order = options.order_of(problem);
+  options.search.end =
+      options.which == "largest" ? solver::SpectrumEnd::largest : solver::SpectrumEnd::smallest;
+  options.search.width = std::stoi(options.block);
+  options.search.mode = *spmv::parse_mode(options.mode);
+  Job job = collective_start_job(session, options);
+  RunOutput output(job, options);
+  if (!options.vectors_path.empty())
+    spmv::collective_check_vector_output(job.world(), options.vectors_path);
+  library::MemoryForecast forecast =
+      library::collective_forecast_system(job.world(), problem, options, false);
+  forecast.parts.push_back({"search space", collective_search_bytes(job, problem, options)});
+  if (options.is_dry_run)
+    return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
+  library::collective_check_memory(job, problem.name(), forecast);
+  const auto system = collective_make_system(job, problem, options, false);
+  collective_expect_symmetry(*system);
+  spmv::SparseOperator& op = *system->matrix_operator();
+  solver::FilteredLanczos lanczos(op, options.search);
+  const double setup_seconds = watch.seconds();
+  output.timeline.collective_start();
+  const solver::EigenReport found = lanczos.collective_solve();
+  if (!options.vectors_path.empty()) collective_write_vectors(*system, lanczos, options);
+  Json report = collective_eigen_report(job, op.matrix().matrix(), options, problem, found);
+  const Json ordering = ordering_report(system->ordering());
+  if (!ordering.is_null()) report["ordering"] = ordering;
+  report["seconds"] = {
+      {"total", watch.seconds()}, {"setup", setup_seconds}, {"search", found.seconds}};
+  collective_finish_run(job, output, forecast, nullptr, 0, report,
+                        [&](const Json& all) { print_summary(all, found); });
+  return found.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+}
+
+/// Options that only --help-all shows.
+void add_rare_options(CLI::App& command, EigenCommand& options) {
+  add_count(command, "--subspace", options.search.subspace, 0, 100000,
+            "vectors of the search space; 0: four times --count, at least 40");
+  add_count(command, "--degree", options.search.degree, 0, 10000,
+            "of the Chebyshev filter; 0: from the spectrum");
+  add_count(command, "--max-restarts", options.search.max_restarts, 0, 1000000,
+            "of the search space");
+  add_choice(command, "--mode", options.mode, spmv::mode_names(), "how products communicate");
+}
+
+}  // namespace
+
+void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
+  const auto options = std::make_shared<EigenCommand>();
+  CLI::App& command =
+      *program.add_subcommand("eigen", "eigenvalues of a symmetric matrix, smallest or largest");
+  add_problem_option(command, *options).required();
+  add_count(command, "--count", options->search.count, 1, 10000, "eigenvalues to find");
+  add_choice(command, "--which", options->which, {"smallest", "largest"},
+             "end of the spectrum, by value and not by modulus");
+  command
+      .add_option("--tolerance", options->search.tolerance,
+                  "ends where ||A x - theta x|| is below this times ||A||")
+      ->check(is_number({.least = 1e-14, .most = 1, .expected = "1e-14 to 1"}))
+      ->type_name("FLOAT")
+      ->capture_default_str();
+  command
+      .add_option("--vectors", options->vectors_path,
+                  "writes the eigenvectors, as columns: .mtx, .npy, .petsc, .h5")
+      ->type_name("FILE");
+  add_choice(command, "--block", options->block, {"1", "2", "4", "8"},
+             "vectors of a block; equal eigenvalues beyond that may be missed");
+  add_rare_options(command, *options);
+  show_in_help(command, library::OptionGroup::method,
+               {"--count", "--which", "--tolerance", "--block"});
+  show_in_help(command, library::OptionGroup::output, {"--vectors"});
+  bind_options(command, *options, library::matrix_options());
+  add_dry_run_option(command, *options);
+  add_job_options(command, *options);
+  add_trace_option(command, *options);
+  command.footer(
+      "Thick-restart block Lanczos on a Chebyshev filter; the same bits on any ranks and threads.\n"
+      "Examples:\n"
+      "  weft eigen poisson3d:60 --count 10\n"
+      "  weft eigen holstein-hubbard:phonons=8 --count 10 --threads 2\n"
+      "  mpiexec.mpich -n 4 weft eigen matrix.mtx.gz --which largest --vectors modes.npy\n"
+      "Exit code: 0 all found, 2 bad input, 3 not all within the tolerance.");
+  command.callback([options, &session, &exit_code] { exit_code = search(session, *options); });
+}
+
+}  // namespace weft::tools
