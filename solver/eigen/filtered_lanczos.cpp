@@ -73,8 +73,9 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
   const std::int64_t rows = op.global_row_count();
   const std::int64_t most = rows <= whole_rows ? rows : rows / 8;
   if (options.count > most)
-    throw comm_thread::InputError("count: found " + std::to_string(options.count) +
-                                  "; expected 1 to " + std::to_string(most) + " for a matrix of " +
+    throw comm_thread::InputError(comm_thread::option_name("count") + ": found " +
+                                  std::to_string(options.count) + "; expected 1 to " +
+                                  std::to_string(most) + " for a matrix of " +
                                   std::to_string(rows) + " rows");
 }
 

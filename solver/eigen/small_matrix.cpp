@@ -68,7 +68,8 @@ SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
   }
   std::vector<int> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return a(i, i) < a(j, j); });
+  std::sort(order.begin(), order.end(),
+            [&](int i, int j) { return a(i, i) != a(j, j) ? a(i, i) < a(j, j) : i < j; });
   SymmetricEigen result{.values = {}, .vectors = SmallMatrix(size, size)};
   for (int j = 0; j < size; ++j) {
     const int from = order[static_cast<std::size_t>(j)];
