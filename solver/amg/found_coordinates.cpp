@@ -86,7 +86,7 @@ class WholeSums {
     op_.team().run([&](const TeamThread& thread) {
       auto& own = sums[static_cast<std::size_t>(thread.index)];
       visit(thread, [&](std::size_t p, double product) {
-        if (std::isfinite(units[p])) own[p] += std::llrint(product / units[p]);
+        if (units[p] > 0 && std::isfinite(units[p])) own[p] += std::llrint(product / units[p]);
       });
     });
     std::array<std::int64_t, count> totals{};
