@@ -55,9 +55,13 @@ void add_combination(const double* q, const double* c, std::int64_t count, doubl
     double local[width][width];
     for (int a = 0; a < width; ++a)
       for (int b = 0; b < width; ++b) local[a][b] = c[a * width + b];
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i) {
+      double row[width];  // in a register: q and y might be the same memory
+      for (int b = 0; b < width; ++b) row[b] = y[i * width + b];
       for (int a = 0; a < width; ++a)
-        for (int b = 0; b < width; ++b) y[i * width + b] += q[i * width + a] * local[a][b];
+        for (int b = 0; b < width; ++b) row[b] += q[i * width + a] * local[a][b];
+      for (int b = 0; b < width; ++b) y[i * width + b] = row[b];
+    }
   });
 }
 
