@@ -17,7 +17,16 @@ using comm_thread::TeamThread;
 
 /// Rows that a pass over several panels keeps in the first cache.
 constexpr std::int64_t chunk_rows = 128;
-constexpr int most_width = 8;
+constexpr std::size_t most_width = 8;
+
+/// A square of so many rows and columns as a panel has columns, row by row.
+using Square = std::array<double, most_width * most_width>;
+
+/// Where an entry of a matrix that stands row by row is.
+std::size_t place(int row, int column, int columns) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+         static_cast<std::size_t>(column);
+}
 
 /// Calls work.operator()<width>() for the width of a panel.
 template <class Work>
@@ -66,12 +75,11 @@ void add_combination(const double* q, const double* c, std::int64_t count, doubl
 }
 
 /// The block of `c` that leads from panel `from` to panel `to`, row by row, times `factor`.
-std::array<double, most_width * most_width> block_of(const SmallMatrix& c, int width, int from,
-                                                     int to, double factor) {
-  std::array<double, most_width * most_width> block{};
+Square block_of(const SmallMatrix& c, int width, int from, int to, double factor) {
+  Square block{};
   for (int a = 0; a < width; ++a)
     for (int b = 0; b < width; ++b)
-      block[static_cast<std::size_t>(a * width + b)] = factor * c(from * width + a, to * width + b);
+      block[place(a, b, width)] = factor * c(from * width + a, to * width + b);
   return block;
 }
 
@@ -130,7 +138,7 @@ SmallMatrix BlockBasis::collective_products(int count, const double* y) {
   const int block = width_ * width_;
   const std::vector<double> sums = collective_sums(
       count * block, [&](const TeamThread& thread, std::int64_t row, std::int64_t rows) {
-        std::array<double, most_width * most_width> part{};
+        Square part{};
         for (int p = 0; p < count; ++p) {
           with_width(width_, [&]<int width> {
             sum_products<width>(panel(p) + row * width, y + row * width, rows, part.data());
@@ -142,14 +150,14 @@ SmallMatrix BlockBasis::collective_products(int count, const double* y) {
   SmallMatrix products(count * width_, width_);
   for (int row = 0; row < products.rows(); ++row)
     for (int column = 0; column < width_; ++column)
-      products(row, column) = sums[static_cast<std::size_t>(row * width_ + column)];
+      products(row, column) = sums[place(row, column, width_)];
   return products;
 }
 
 SmallMatrix BlockBasis::collective_gram(const double* y) {
   const std::vector<double> sums = collective_sums(
       width_ * width_, [&](const TeamThread& thread, std::int64_t row, std::int64_t rows) {
-        std::array<double, most_width * most_width> part{};
+        Square part{};
         with_width(width_, [&]<int width> {
           sum_products<width>(y + row * width, y + row * width, rows, part.data());
         });
@@ -159,7 +167,7 @@ SmallMatrix BlockBasis::collective_gram(const double* y) {
   SmallMatrix gram(width_, width_);
   for (int row = 0; row < width_; ++row)
     for (int column = 0; column < width_; ++column)
-      gram(row, column) = sums[static_cast<std::size_t>(row * width_ + column)];
+      gram(row, column) = sums[place(row, column, width_)];
   return gram;
 }
 
@@ -250,7 +258,7 @@ std::vector<double> BlockBasis::collective_residual_norms(std::span<const double
             for (std::int64_t i = 0; i < length; ++i)
               for (int b = 0; b < width_; ++b) {
                 const double value = residual[static_cast<std::size_t>(i * width_ + b)];
-                squares[static_cast<std::size_t>(to * width_ + b)] += value * value;
+                squares[place(to, b, width_)] += value * value;
               }
           }
         }

@@ -26,8 +26,9 @@ void collective_check(const Job& job, const spmv::Problem& problem,
 
 std::unique_ptr<library::LinearSystem> collective_make_system(Job& job,
                                                               const spmv::Problem& problem,
-                                                              library::MatrixSettings options,
+                                                              const library::MatrixSettings& given,
                                                               bool is_matrix_free, bool is_solved) {
+  library::MatrixSettings options = given;
   options.order = options.order_of(problem);
   collective_check(job, problem, options, is_matrix_free);
   const auto print = printing_remarks(job);

@@ -17,7 +17,7 @@ namespace weft::tools {
 /// Collective. Throws comm_thread::InputError. Lifetime: `job` outlives it.
 std::unique_ptr<library::LinearSystem> collective_make_system(Job& job,
                                                               const spmv::Problem& problem,
-                                                              library::MatrixSettings options,
+                                                              const library::MatrixSettings& given,
                                                               bool is_matrix_free,
                                                               bool is_solved = true);
 
