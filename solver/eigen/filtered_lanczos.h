@@ -34,7 +34,7 @@ struct EigenOptions {
 /// The first search space is that of the matrix itself: it tells where the spectrum ends. All sums
 /// over rows are exact from row block to row block, and small matrices are the same everywhere, so
 /// that values and vectors have the same bits on any number of ranks and threads and in any mode.
-/// Memory: subspace + 3 · width + count vectors.
+/// Memory: subspace + 4 · width + count vectors, the last in whole blocks.
 /// Source: Wu, Simon 2000, "Thick-restart Lanczos method for large symmetric eigenvalue problems";
 /// filter: Zhou, Saad 2007, "A Chebyshev–Davidson algorithm for large symmetric eigenproblems".
 class FilteredLanczos {
