@@ -224,11 +224,11 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
   matrix->job->roll_call.collective_answer("a preconditioner");
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
-  std::vector<double> from(matrix->system->element_count());
-  std::vector<double> to(matrix->system->element_count());
-  matrix->system->map().collective_to_operator(r, from);
-  solver->collective_precondition(from, to);
-  matrix->system->map().collective_from_operator(to, z);
+  library::VectorMap& map = matrix->system->map();
+  if (map.is_identity()) return solver->collective_precondition(r, z);
+  map.collective_to_operator(r, b_.span());
+  solver->collective_precondition(b_.span(), guess_.span());
+  map.collective_from_operator(guess_.span(), z);
 }
 
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {

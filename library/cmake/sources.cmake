@@ -80,6 +80,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/matrix.cpp
+    library/api/option_help.cpp
     library/api/options.cpp
     library/api/solver.cpp
     library/api/version.cpp

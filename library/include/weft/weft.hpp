@@ -192,6 +192,17 @@ class WEFT_EXPORT Options {
   std::map<std::string, std::string> values_;
 };
 
+/// What there is to know about an option, for the help of a program.
+struct OptionHelp {
+  std::string name;  ///< with dashes: "max-iterations"
+  std::string values;  ///< what it takes: "FLOAT", "auto|rows|none"; empty: true or false
+  std::string limits;  ///< what else is known of that: "{auto,cg}", "INT in [1 - 32]"
+  std::string standard;  ///< the value where none is given; empty: `help` says it, or there is none
+  std::string help;  ///< in lines, of which the first may stand alone
+};
+/// The options of Solver.
+WEFT_EXPORT std::vector<OptionHelp> solver_options();
+
 /// Consecutive rows of a square matrix in compressed row storage, in the caller's arrays.
 ///
 ///     rank 1 of 2 of a 4×4 matrix      row 2:  . -1  2 -1      first_row = 2, offsets = {0, 3, 5}
