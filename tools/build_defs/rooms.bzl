@@ -74,6 +74,8 @@ ROOMS = {
         "library/state": ["include/weft", "system"],
         "library/api": ["include/weft", "options", "settings", "solve", "system", "state"],
         "library/python": [],
+        "library/fortran": ["include/weft"],
+        "library/petsc": ["include/weft"],
     },
     "tools": {
         "tools/cluster": [],
