@@ -155,6 +155,12 @@ void bind_functions(py::module_& module) {
       all.emplace_back(each.name, each.version, each.licence, each.purpose);
     return all;
   });
+  module.def("solver_options", [] {
+    std::vector<std::tuple<std::string, std::string, std::string, std::string, std::string>> all;
+    for (const auto& each : weft::solver_options())
+      all.emplace_back(each.name, each.values, each.limits, each.standard, each.help);
+    return all;
+  });
   module.def("mpi_library", &mpi_library);
   module.def("mpi_library_of", &mpi_library_of);
   module.def("abort_all", &abort_all);
