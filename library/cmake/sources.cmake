@@ -430,6 +430,7 @@ set(WEFT_PROGRAM_SOURCES
     library/measure/mode_costs.cpp
     library/measure/mode_race.cpp
     library/measure/progress_measurement.cpp
+    library/options/spectrum_settings.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
     library/roofline/kernel_race.cpp
@@ -438,6 +439,7 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/problem_kernels.cpp
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
+    library/system/expected_symmetry.cpp
     library/system/solve_forecast.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
@@ -453,6 +455,10 @@ set(WEFT_PROGRAM_SOURCES
     solver/eigen/small_matrix.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
+    solver/spectrum/chebyshev_moments.cpp
+    solver/spectrum/kernel_polynomial.cpp
+    solver/spectrum/spectral_density.cpp
+    solver/spectrum/spectral_interval.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
     tools/commands/eigen_command.cpp
@@ -467,6 +473,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/solve_command.cpp
+    tools/commands/spectrum_command.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
@@ -480,6 +487,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/mode_timeline.cpp
     tools/reporting/run_output.cpp
     tools/reporting/solve_summary.cpp
+    tools/reporting/spectrum_output.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
     tools/roofline/core_report.cpp

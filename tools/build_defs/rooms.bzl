@@ -35,6 +35,7 @@ ROOMS = {
         "solver/report": [],
         "solver/direct": [],
         "solver/eigen": ["report"],
+        "solver/spectrum": ["eigen"],
         "solver/choice": [],
         "solver/checkpoint": [],
         "solver/precondition": ["direct"],

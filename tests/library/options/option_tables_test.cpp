@@ -13,6 +13,7 @@
 #include "library/options/option_values.h"
 #include "library/options/preconditioner_words.h"
 #include "library/options/solve_settings.h"
+#include "library/options/spectrum_settings.h"
 
 namespace weft::library {
 namespace {
@@ -42,6 +43,7 @@ TEST_CASE("tables of options describe each once, with a default that is one of i
   check_table(amg_options());
   check_table(multigrid_options());
   check_table(schwarz_options());
+  check_table(spectrum_options());
 }
 
 TEST_CASE("the reference page and the program's options are those of the tables") {
@@ -52,6 +54,7 @@ TEST_CASE("the reference page and the program's options are those of the tables"
     if (option.group != OptionGroup::rest || !option.value.flag)
       CHECK_THAT(page, Catch::Contains(option.name));
   for (const auto& option : iteration_options()) CHECK_THAT(page, Catch::Contains(option.name));
+  for (const auto& option : spectrum_options()) CHECK_THAT(page, Catch::Contains(option.name));
 }
 
 TEST_CASE("messages name options as the caller writes them") {
