@@ -366,6 +366,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/diffusion_settings.cpp
     spmv/problems/elasticity_generator.cpp
     spmv/problems/generator.cpp
+    spmv/problems/heisenberg_generator.cpp
+    spmv/problems/heisenberg_settings.cpp
     spmv/problems/holstein_hubbard_generator.cpp
     spmv/problems/holstein_hubbard_settings.cpp
     spmv/problems/irregular_generator.cpp
