@@ -82,6 +82,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/matrix.cpp
     library/api/options.cpp
     library/api/solver.cpp
+    library/api/spectrum.cpp
     library/api/version.cpp
     library/measure/communication_cost.cpp
     library/measure/settled_storage.cpp
@@ -94,6 +95,7 @@ set(WEFT_LIBRARY_SOURCES
     library/options/preconditioner_words.cpp
     library/options/schwarz_settings.cpp
     library/options/solve_settings.cpp
+    library/options/spectrum_settings.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
@@ -118,6 +120,7 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
     library/system/block_columns.cpp
+    library/system/expected_symmetry.cpp
     library/system/jacobi_system.cpp
     library/system/linear_system.cpp
     library/system/memory_forecast.cpp
@@ -171,6 +174,9 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
+    solver/eigen/block_basis.cpp
+    solver/eigen/chebyshev_filter.cpp
+    solver/eigen/small_matrix.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
@@ -246,6 +252,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
     solver/simulation/tree_reduction.cpp
+    solver/spectrum/chebyshev_moments.cpp
+    solver/spectrum/kernel_polynomial.cpp
+    solver/spectrum/spectral_density.cpp
+    solver/spectrum/spectral_interval.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp
     solver/sweep/channel_refresh.cpp
@@ -432,7 +442,6 @@ set(WEFT_PROGRAM_SOURCES
     library/measure/mode_costs.cpp
     library/measure/mode_race.cpp
     library/measure/progress_measurement.cpp
-    library/options/spectrum_settings.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
     library/roofline/kernel_race.cpp
@@ -441,7 +450,6 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/problem_kernels.cpp
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
-    library/system/expected_symmetry.cpp
     library/system/solve_forecast.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
@@ -451,16 +459,9 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
-    solver/eigen/block_basis.cpp
-    solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
-    solver/eigen/small_matrix.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
-    solver/spectrum/chebyshev_moments.cpp
-    solver/spectrum/kernel_polynomial.cpp
-    solver/spectrum/spectral_density.cpp
-    solver/spectrum/spectral_interval.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
     tools/commands/eigen_command.cpp

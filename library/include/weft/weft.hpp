@@ -518,6 +518,29 @@ class WEFT_EXPORT Iteration {
   std::unique_ptr<State> state_;
 };
 
+/// How the eigenvalues of a symmetric matrix are spread; the same on every rank.
+struct SpectralDensity {
+  std::vector<double> energies;  ///< the middles of equal parts of [least, greatest]
+  std::vector<double> density;  ///< a unit of energy: its integral is the number of rows
+  std::vector<double> errors;  ///< standard deviations; empty without several random vectors
+  std::vector<double> moments;  ///< of Chebyshev polynomials, without a kernel
+  double least = 0;  ///< all eigenvalues lie between this and `greatest`
+  double greatest = 0;
+  double resolution = 0;  ///< width of a peak in the middle
+  std::int64_t products = 0;  ///< A·x for one vector
+  std::optional<double> count{};  ///< of the eigenvalues in `interval`, if that is given
+  double count_uncertainty = 0;
+};
+
+/// The density of states of a symmetric matrix by the kernel polynomial method. `options`: moments,
+/// vectors, kernel, interval, points, seed, block, mode, as of `weft spectrum`.
+/// Where v is given, the spectral function ⟨v|δ(E − A)|v⟩ instead, or ⟨v|δ(E − A)|w⟩, whose
+/// integral is ⟨v, w⟩; nothing is random then. The bits depend on neither ranks nor threads. Shape:
+/// v, w: [local_row_count], or empty on all ranks. Collective. Throws Error.
+WEFT_EXPORT SpectralDensity spectral_density(const Matrix& matrix, const Options& options = {},
+                                             std::span<const double> v = {},
+                                             std::span<const double> w = {});
+
 }  // namespace v0
 }  // namespace weft
 
