@@ -142,12 +142,9 @@ void Solver::State::expect_whole_matrix() const {
 }
 
 void Solver::State::check() const {
-  if (!settings.triangle.empty())
-    throw InputError(option_name("triangle") +
-                     ": found as an option of a solver; expected it with the matrix");
-  if (!settings.base.empty())
-    throw InputError(option_name("base") +
-                     ": found as an option of a solver; expected it with the matrix");
+  library::check_needs(
+      {{{"triangle", "base"}, false, "as an option of a solver", "it with the matrix"}},
+      library::solve_options(), settings);
   if (settings.mode == "auto")
     throw InputError(option_name("mode") +
                      ": found auto; expected vector, overlap, overlap-test "

@@ -153,15 +153,19 @@ void IterationSettings::check() const {
   const std::string carrier = option_name("transport", comm_thread::name(transport));
   const std::string kind = option_name("variant", name(variant));
   const bool has_channels = transport.kind != comm_thread::TransportKind::two_sided;
-  if (is_sync() && has_channels && mode == spmv::Mode::overlap)
-    throw InputError(option_name("mode") + ": found overlap with " + carrier +
-                     ", which needs the communication thread; expected vector or task");
-  if (is_sync() && halo_period == automatic_halo_period)
-    throw InputError(option_name("halo-period") + ": found 'auto' with " + kind +
-                     "; expected a number, or " + option_name("variant", "async"));
-  if (wait == solver::HaloWait::each && (!is_sync() || has_channels))
-    throw InputError(option_name("wait") + ": found wait with " + kind + ", " + carrier +
-                     "; expected it with sync over two-sided only");
+  check_needs({{{"mode"},
+                !is_sync() || !has_channels || mode != spmv::Mode::overlap,
+                "overlap with " + carrier + ", which needs the communication thread",
+                "vector or task"},
+               {{"halo-period"},
+                !is_sync() || halo_period != automatic_halo_period,
+                "'auto' with " + kind,
+                "a number, or " + option_name("variant", "async")},
+               {{"wait"},
+                is_sync() && !has_channels,
+                "wait with " + kind + ", " + carrier,
+                "it with sync over two-sided only"}},
+              iteration_options(), *this);
 }
 
 void IterationSettings::check_faults(int count, const char* who) const {

@@ -119,6 +119,34 @@ solver::SchwarzPreconditioner::Options JacobiSettings::parsed_schwarz() const {
   }
 }
 
+std::vector<Need> JacobiSettings::needs() const {
+  const std::string with_grid = "with " + option_name("grid");
+  const std::string with_inner = "with " + option_name("inner");
+  const std::string sync = option_name("variant", "sync");
+  const std::string openmp = "with " + option_name("transport", "openmp");
+  return {
+      {{"partition", "format", "triangle", "base", "rhs", "weight", "momentum", "inner", "strict"},
+       !is_grid(),
+       with_grid,
+       "a matrix"},
+      {{"lift", "halo-depth", "no-time-blocks"}, is_grid(), "with a matrix", option_name("grid")},
+      {{"weight", "momentum"}, inner.empty(), with_inner, "one of them"},
+      {{"weight"},
+       momentum != "auto",
+       "with " + option_name("momentum", "auto") + ", which chooses it",
+       "one of them"},
+      {{"mode", "halo-depth", "no-time-blocks"}, is_sync(), "without " + sync, "both"},
+      {{"detector", "in-flight"}, !is_sync(), "with " + sync, "async or racy"},
+      {{"mode", "detector", "in-flight", "halo-period", "halo-depth", "no-time-blocks"},
+       !is_threaded,
+       openmp + ", which sends no messages",
+       "another transport"},
+      {{"no-time-blocks"},
+       sweeps_per_check() > 1,
+       "with " + option_name("check-period", "1") + ", which checks every sweep",
+       "one of them"}};
+}
+
 const char* JacobiSettings::method() const {
   if (has_schwarz()) return "schwarz";
   return inner.empty() ? "jacobi" : "multisplitting";

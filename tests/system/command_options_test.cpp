@@ -182,7 +182,7 @@ TEST_CASE("an option that has no effect is refused") {
       {{"solve", "poisson3d:5", "--method", "pcg-jacobi", "--preconditioner", "multigrid"},
        "--preconditioner: found multigrid with --method pcg-jacobi"},
       {{"solve", "poisson3d:5", "--operator", "stencil", "--partition", "nonzeros"},
-       "--order, --partition: found with --operator stencil"},
+       "--partition: found with --operator stencil"},
       {{"solve", "poisson3d:5", "--method", "auto", "--preconditioner", "jacobi", "--multigrid",
         "steps=2"},
        "--multigrid: found with --method auto"},

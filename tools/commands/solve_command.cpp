@@ -263,11 +263,7 @@ spmv::RightHandSide settle(const CLI::App& command, const spmv::Problem& problem
   options.set_defaults(problem, rank_count);
   options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
-  if (!options.initial_path.empty()) {
-    spmv::check_vector_file(options.initial_path);
-    if (options.is_matrix_free())
-      throw comm_thread::InputError("--initial: found with --operator stencil; expected a matrix");
-  }
+  if (!options.initial_path.empty()) spmv::check_vector_file(options.initial_path);
   auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   return right_hand_side;
