@@ -9,6 +9,7 @@
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
+#include "library/measure/mode_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
 #include "library/state/caller_preconditioner.h"
@@ -51,6 +52,7 @@ struct Solver::State {
   std::uint64_t places_version = 0;  // of the places of entries
   bool is_to_renew = false;
   double setup_seconds = 0;
+  std::string mode_choice;  // why this mode; empty where it was named
   std::vector<double> history;
   std::unique_ptr<ChosenSolver> solver;
 
@@ -88,6 +90,8 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   expect_whole_matrix();
   collective_take(vectors);
   const perfmodel::Stopwatch watch;
+  mode_choice =
+      library::collective_settle_mode(*matrix->job->job, matrix->system->op(), settings.mode);
   if (!matrix->system->map().is_identity()) {
     b_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
     guess_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
@@ -145,10 +149,6 @@ void Solver::State::check() const {
   library::check_needs(
       {{{"triangle", "base"}, false, "as an option of a solver", "it with the matrix"}},
       library::solve_options(), settings);
-  if (settings.mode == "auto")
-    throw InputError(option_name("mode") +
-                     ": found auto; expected vector, overlap, overlap-test "
-                     "or task");
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
   if (!user) return;
@@ -297,6 +297,7 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
   Report report =
       library::describe(*solver, solved, matrix->system->op(), matrix->system->format_name());
+  report.mode_choice = mode_choice;
   report.setup_seconds = setup_seconds;
   report.history = history;
   return report;

@@ -24,6 +24,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/schedule_executor.cpp
     comm_thread/job/job.cpp
     comm_thread/job/pulse.cpp
+    comm_thread/mpi/clock_offset.cpp
     comm_thread/mpi/communicator.cpp
     comm_thread/mpi/error_agreement.cpp
     comm_thread/mpi/input_error.cpp
@@ -57,6 +58,8 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/thread_binding.cpp
     comm_thread/placement/topology.cpp
     comm_thread/placement/unit_matching.cpp
+    comm_thread/probe/overlap_result.cpp
+    comm_thread/probe/progress_probe.cpp
     comm_thread/simulation/network_group.cpp
     comm_thread/simulation/simulated_network.cpp
     comm_thread/simulation/simulated_space.cpp
@@ -83,7 +86,11 @@ set(WEFT_LIBRARY_SOURCES
     library/api/options.cpp
     library/api/solver.cpp
     library/api/version.cpp
+    library/measure/bandwidth_probe.cpp
     library/measure/communication_cost.cpp
+    library/measure/mode_choice.cpp
+    library/measure/mode_costs.cpp
+    library/measure/mode_race.cpp
     library/measure/settled_storage.cpp
     library/measure/unfused_cg.cpp
     library/options/iteration_settings.cpp
@@ -125,6 +132,7 @@ set(WEFT_LIBRARY_SOURCES
     library/system/ordered_matrix.cpp
     library/system/schwarz_system.cpp
     library/system/vector_map.cpp
+    perfmodel/bandwidth_kernels.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
     perfmodel/mode_model.cpp
@@ -420,15 +428,8 @@ set(WEFT_LIBRARY_SOURCES
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
-    comm_thread/mpi/clock_offset.cpp
-    comm_thread/probe/overlap_result.cpp
-    comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
-    library/measure/bandwidth_probe.cpp
     library/measure/calibrated_work.cpp
-    library/measure/mode_choice.cpp
-    library/measure/mode_costs.cpp
-    library/measure/mode_race.cpp
     library/measure/progress_measurement.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
@@ -439,7 +440,6 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
     library/system/solve_forecast.cpp
-    perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
     perfmodel/core_probes.cpp

@@ -296,6 +296,7 @@ void bind_report(py::module_& module) {
       .def_readonly("preconditioner", &weft::Report::preconditioner)
       .def_readonly("mode", &weft::Report::mode)
       .def_readonly("method_choice", &weft::Report::method_choice)
+      .def_readonly("mode_choice", &weft::Report::mode_choice)
       .def_readonly("decisions", &weft::Report::decisions)
       .def_readonly("null_space", &weft::Report::null_space)
       .def_readonly("iterations", &weft::Report::iterations)

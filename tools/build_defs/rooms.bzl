@@ -72,7 +72,7 @@ ROOMS = {
         "library/solve": ["include/weft", "options", "settings"],
         "library/system": ["options", "settings", "solve"],
         "library/state": ["include/weft", "system"],
-        "library/api": ["include/weft", "options", "settings", "solve", "system", "state"],
+        "library/api": ["include/weft", "measure", "options", "settings", "solve", "system", "state"],
         "library/python": [],
     },
     "tools": {

@@ -350,6 +350,7 @@ struct WEFT_EXPORT Report {
   std::string preconditioner;
   std::string mode;
   std::string method_choice;  ///< why this method, where trials chose it for `auto`
+  std::string mode_choice;  ///< why this mode, with `mode=auto`: what a model and trials say
   /// What was chosen and why, what stalled and what was turned to, where `auto` chose from the
   /// properties of the matrix. Of all solves of the solver so far.
   std::vector<std::string> decisions;
