@@ -70,11 +70,10 @@ ValueOf<Iteration> fault_value() {
   return value;
 }
 
-OptionTable<Iteration> make_table() {
+/// Options of sweeps and of their end.
+OptionTable<Iteration> options_of_sweeps() {
   using V = Values<Iteration>;
   using Group = OptionGroup;
-  using Wait = solver::HaloWait;
-  using spmv::Mode;
   return {
       {"variant", Group::method,
        "kind of the sweeps\n"
@@ -97,7 +96,16 @@ OptionTable<Iteration> make_table() {
        V::number(&Iteration::fixed_seconds, {.expected = "a number of seconds, 0 or more"}, "S")},
       {"check-period", Group::rest,
        "sweeps between two checks of the residual; default: 100 with sync,\nelse 25",
-       V::whole(&Iteration::check_period, 1, most_sweeps, "K")},
+       V::whole(&Iteration::check_period, 1, most_sweeps, "K")}};
+}
+
+/// Options of what travels between ranks, and of disturbances.
+OptionTable<Iteration> options_of_halos() {
+  using V = Values<Iteration>;
+  using Group = OptionGroup;
+  using Wait = solver::HaloWait;
+  using spmv::Mode;
+  return {
       {"mode", Group::run, "how halos are exchanged; results have the same bits\nof sync",
        V::named<Mode>(
            &Iteration::mode,
@@ -127,7 +135,11 @@ OptionTable<Iteration> make_table() {
 }  // namespace
 
 const OptionTable<IterationSettings>& iteration_options() {
-  static const OptionTable<IterationSettings> all = make_table();
+  static const OptionTable<IterationSettings> all = [] {
+    OptionTable<Iteration> options = options_of_sweeps();
+    append(options, options_of_halos());
+    return options;
+  }();
   return all;
 }
 

@@ -42,11 +42,10 @@ ValueOf<JacobiSettings> transport_value() {
           [](const JacobiSettings& options) { return options.transport_name(); }, "TRANSPORT"};
 }
 
-}  // namespace
-
-const OptionTable<JacobiSettings>& jacobi_options() {
+/// Options of what is swept, and by whom.
+OptionTable<JacobiSettings> options_of_problem() {
   using V = Values<JacobiSettings>;
-  static const OptionTable<JacobiSettings> all{
+  return {
       {"grid", OptionGroup::problem,
        "the points of a grid, whose rows the matrix has\n"
        "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ",
@@ -64,34 +63,49 @@ const OptionTable<JacobiSettings>& jacobi_options() {
       {"transport", OptionGroup::run,
        std::string("how halos travel\n") + comm_thread::transport_words() +
            "; or openmp: threads\nof one rank, each with its own planes",
-       transport_value()},
-      {"weight", OptionGroup::rest, "of a matrix: x + WEIGHT D^-1 (b - A x)",
-       V::number(&JacobiSettings::weight, any_above_zero)},
-      {"momentum", OptionGroup::rest,
-       "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
-       "both from the spectrum",
-       V::checked(
-           &JacobiSettings::momentum,
-           [](const std::string& text) {
-             check_momentum_word(text);
-             return text;
-           },
-           "MOMENTUM|auto")},
-      {"inner", OptionGroup::method,
-       "solver of the rows of a rank, instead of one sweep\n"
-       "of a matrix: cg:TOL: multisplitting, every rank solves its own block by conjugate\n"
-       "gradients to TOL; schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]:\n"
-       "restricted or optimized Schwarz, subdomains as of the preconditioner of weft solve",
-       V::text(&JacobiSettings::inner, "cg:TOL|schwarz[:...]")},
-      {"strict", OptionGroup::rest,
-       "of a matrix: refuse it unless asynchronous convergence is certain",
-       V::flag(&JacobiSettings::is_strict)},
-      {"halo-depth", OptionGroup::rest,
-       "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
-       "sweeps, made in one pass through memory",
-       V::whole(&JacobiSettings::halo_depth, 1, 64, "S")},
-      {"no-time-blocks", OptionGroup::rest, "of a grid: make every sweep in a separate pass",
-       V::flag(&JacobiSettings::has_single_sweeps)}};
+       transport_value()}};
+}
+
+/// Options of how it is swept.
+OptionTable<JacobiSettings> options_of_sweep() {
+  using V = Values<JacobiSettings>;
+  return {{"weight", OptionGroup::rest, "of a matrix: x + WEIGHT D^-1 (b - A x)",
+           V::number(&JacobiSettings::weight, any_above_zero)},
+          {"momentum", OptionGroup::rest,
+           "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
+           "both from the spectrum",
+           V::checked(
+               &JacobiSettings::momentum,
+               [](const std::string& text) {
+                 check_momentum_word(text);
+                 return text;
+               },
+               "MOMENTUM|auto")},
+          {"inner", OptionGroup::method,
+           "solver of the rows of a rank, instead of one sweep\n"
+           "of a matrix: cg:TOL: multisplitting, every rank solves its own block by conjugate\n"
+           "gradients to TOL; schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]:\n"
+           "restricted or optimized Schwarz, subdomains as of the preconditioner of weft solve",
+           V::text(&JacobiSettings::inner, "cg:TOL|schwarz[:...]")},
+          {"strict", OptionGroup::rest,
+           "of a matrix: refuse it unless asynchronous convergence is certain",
+           V::flag(&JacobiSettings::is_strict)},
+          {"halo-depth", OptionGroup::rest,
+           "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
+           "sweeps, made in one pass through memory",
+           V::whole(&JacobiSettings::halo_depth, 1, 64, "S")},
+          {"no-time-blocks", OptionGroup::rest, "of a grid: make every sweep in a separate pass",
+           V::flag(&JacobiSettings::has_single_sweeps)}};
+}
+
+}  // namespace
+
+const OptionTable<JacobiSettings>& jacobi_options() {
+  static const OptionTable<JacobiSettings> all = [] {
+    OptionTable<JacobiSettings> options = options_of_problem();
+    append(options, options_of_sweep());
+    return options;
+  }();
   return all;
 }
 

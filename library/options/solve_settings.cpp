@@ -112,8 +112,14 @@ OptionTable<SolveSettings> options_of_method() {
            V::flag(&SolveSettings::force)},
           {"preconditioner", Group::method,
            "what helps the method; auto chooses one\n" + help_of_preconditioners(),
-           preconditioner_value()},
-          {"cycle", Group::rest,
+           preconditioner_value()}};
+}
+
+/// Options of preconditioners with levels.
+OptionTable<SolveSettings> options_of_levels() {
+  using V = Values<SolveSettings>;
+  using Group = OptionGroup;
+  return {{"cycle", Group::rest,
            "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
            "coarse level by the next; default: auto, W where it takes at most an eighth more\n"
            "work, else V",
@@ -142,8 +148,14 @@ OptionTable<SolveSettings> options_of_method() {
            "the points of a grid, whose rows the matrix has\n"
            "with multigrid and a matrix from a file: the points whose rows they are, x fastest;\n"
            "the matrix is symmetric, with 7 points",
-           V::checked(&SolveSettings::grid, parse_grid, "NXxNYxNZ")},
-          {"restart", Group::rest,
+           V::checked(&SolveSettings::grid, parse_grid, "NXxNYxNZ")}};
+}
+
+/// Options of its iterations.
+OptionTable<SolveSettings> options_of_iterations() {
+  using V = Values<SolveSettings>;
+  using Group = OptionGroup;
+  return {{"restart", Group::rest,
            "gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
            "default: 30",
            restart_value()},
@@ -294,6 +306,8 @@ std::vector<Need> needs_of_matrix(const SolveSettings& s) {
 const OptionTable<SolveSettings>& solve_options() {
   static const OptionTable<SolveSettings> all = [] {
     OptionTable<SolveSettings> options = options_of_method();
+    append(options, options_of_levels());
+    append(options, options_of_iterations());
     append(options, options_of_end());
     append(options, matrix_options());
     return options;
