@@ -250,7 +250,10 @@ TEST_CASE("a solve ends when its time is over, after the same iteration on all r
 
 /// Of `penalized` with u = row + column of the point, by `penalty`·u in b on the rim.
 constexpr std::int64_t side = 60;
-double solution_at(std::int64_t row) { return static_cast<double>(row / side + row % side); }
+double solution_at(std::int64_t row) {
+  const std::int64_t distance = row / side + row % side;
+  return static_cast<double>(distance);
+}
 bool is_on_rim(std::int64_t row) {
   const std::int64_t x = row % side;
   const std::int64_t y = row / side;
