@@ -448,8 +448,10 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
     solver/eigen/block_basis.cpp
+    solver/eigen/bounded_sum.cpp
     solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
+    solver/eigen/panel_kernels.cpp
     solver/eigen/small_matrix.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
