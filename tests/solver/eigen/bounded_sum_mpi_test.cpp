@@ -60,6 +60,21 @@ TEST_CASE("bounded sums have the bits of one thread, and almost those of an exac
   }
 }
 
+TEST_CASE("a bounded sum keeps what is small beside its addends", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  const ComputeTeam team(tests::thread_count(), comm_thread::WaitPolicy::yield);
+  CommThread comm_thread({.thread_level = tests::session().thread_level()});
+  BoundedSum sums(world, comm_thread, team.thread_count(), 1);
+  team.run([&](const TeamThread& thread) {
+    sums.part(thread.index).add(0, 0.5);
+    sums.part(thread.index).add(0, -0.5);
+    if (thread.is_primary() && world.rank() == world.size() - 1)
+      sums.part(thread.index).add(0, 0x1p-80);
+    sums.collective_reduce(thread);
+  });
+  CHECK(sums.result(0) == 0x1p-80);
+}
+
 TEST_CASE("an addend that is too large or no number spoils all sums, and only once",
           "[collective]") {
   const auto& world = Communicator::collective_world();
