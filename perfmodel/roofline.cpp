@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,12 @@ std::string core_part(const Evidence& e) {
   const bool is_explained = bound && bound->seconds >= explaining_share * *e.core_seconds;
   return fmt::format("{:.3g} ms in the cores{}", 1e3 * *e.core_seconds,
                      is_explained ? fmt::format(" ({})", bound->text()) : "");
+}
+
+/// Of a kernel with several loops.
+std::optional<double> in_turn_seconds(const Evidence& e) {
+  if (!e.core_seconds || e.loops.empty()) return std::nullopt;
+  return seconds_in_turn(e.loops, *e.core_seconds, e.model_seconds);
 }
 
 }  // namespace
@@ -91,6 +98,14 @@ const CoreBound* longest_bound(const std::vector<CoreBound>& bounds, double core
   return bound == bounds.end() ? nullptr : &*bound;
 }
 
+double seconds_in_turn(const std::vector<LoopShare>& loops, double core_seconds,
+                       double memory_seconds) {
+  double seconds = 0;
+  for (const LoopShare& loop : loops)
+    seconds += std::max(loop.cores * core_seconds, loop.memory * memory_seconds);
+  return seconds;
+}
+
 Verdict judge(const Evidence& e, double tolerance) {
   if (e.data_bytes < least_caches_of_data * e.cache_bytes)
     return {Judgement::in_cache, fmt::format("{:.3g} MB, the caches hold {:.3g}",
@@ -114,6 +129,11 @@ Verdict judge(const Evidence& e, double tolerance) {
     reason = fmt::format("x is loaded again: kappa = {:.2f} bytes per nonzero, simulated", e.kappa);
   else if (e.core_seconds && accounts(*e.core_seconds))
     reason = core_reason(e);
+  else if (const auto in_turn = in_turn_seconds(e); in_turn && accounts(*in_turn))
+    reason = fmt::format(
+        "bound by its {} loops in turn: {:.3g} ms by the longer part of each; {} "
+        "and {:.3g} in memory",
+        e.loops.size(), 1e3 * *in_turn, core_part(e), model_ms);
   else if (e.core_seconds && accounts(*e.core_seconds + e.model_seconds))
     reason = fmt::format("{} and {:.3g} in memory overlap only in part", core_part(e), model_ms);
   else if (e.core_seconds && e.balance > 0 &&

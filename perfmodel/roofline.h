@@ -61,6 +61,21 @@ struct Roofs {
   Prediction predict(const Traffic& in_memory, const Traffic& in_cache) const;
 };
 
+/// One of the loops of a kernel, by its part of the kernel's time in the cores and of its traffic
+/// with memory.
+struct LoopShare {
+  double cores = 1;
+  double memory = 1;
+};
+
+/// Time of a kernel whose loops take turns, each on data that the one before has left in a cache:
+/// the sum over its loops of the longer of both parts. A loop hides its traffic behind its own
+/// instructions, or the other way round, but not behind those of the next loop.
+/// Source: Stengel, Treibig, Hager, Wellein 2015 (execution, cache, memory model), loop by loop,
+/// with transfers that overlap with instructions, as they do on Zen for loops over a few streams.
+double seconds_in_turn(const std::vector<LoopShare>& loops, double core_seconds,
+                       double memory_seconds);
+
 /// Measurements of one kernel that `judge` needs.
 struct Evidence {
   double model_seconds = 0;
@@ -71,6 +86,7 @@ struct Evidence {
   double data_bytes = 0;  // all data that the kernel touches
   double cache_bytes = 0;  // all last-level caches together
   std::optional<double> core_seconds{};  // the same work on data in a core's own cache
+  std::vector<LoopShare> loops{};  // where several take turns
   std::optional<double> reload_seconds{};  // model time with the simulated extra loads of x
   double kappa = 0;  // bytes per nonzero of those extra loads
   std::vector<CoreBound> core_bounds{};  // of the same work, counted; the longest first
@@ -95,8 +111,8 @@ inline constexpr double explaining_share = 0.8;
 
 /// Judges whether a kernel reaches `tolerance` of its model, and if not, names the first cause that
 /// accounts for it: unequal threads, repeated loads of x, slow cores (and what they are bound by),
-/// no overlap of time in cores and in memory, a disturbed measurement. Refuses where the probes are
-/// held back.
+/// loops that take turns, no overlap of time in cores and in memory, a disturbed measurement.
+/// Refuses where the probes are held back.
 Verdict judge(const Evidence& evidence, double tolerance);
 
 }  // namespace weft::perfmodel

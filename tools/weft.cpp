@@ -33,6 +33,7 @@
 #include "tools/commands/schwarz_command.h"
 #include "tools/commands/simulate_command.h"
 #include "tools/commands/solve_command.h"
+#include "tools/commands/spectrum_command.h"
 #include "tools/commands/spmv_command.h"
 #include "tools/commands/topology_command.h"
 #include "tools/job/argument_fault.h"
@@ -141,6 +142,7 @@ void add_commands(CLI::App& program, const MpiSession& session, int& exit_code) 
   const int rank_count = Communicator::collective_world().size();
   weft::tools::add_solve_command(program, session, rank_count, exit_code);
   weft::tools::add_eigen_command(program, session, exit_code);
+  weft::tools::add_spectrum_command(program, session, exit_code);
   weft::tools::add_jacobi_command(program, session, exit_code);
   weft::tools::add_schwarz_command(program, session, exit_code);
   weft::tools::add_spmv_command(program, session, exit_code);

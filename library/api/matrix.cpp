@@ -79,9 +79,8 @@ Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& options, Values values) {
   return guarded([&] {
     auto state = collective_make_state(job, options);
-    if (!state->settings.base.empty())
-      throw InputError(option_name("base") +
-                       ": found with rows of the caller; expected a matrix from a file");
+    library::check_needs({{{"base"}, false, "with rows of the caller", "a matrix from a file"}},
+                         library::matrix_options(), state->settings);
     if (!state->settings.has_given_order())
       throw InputError(
           "options order, partition: found them for rows of the caller; expected neither");

@@ -9,6 +9,7 @@
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
+#include "library/measure/mode_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
 #include "library/state/caller_preconditioner.h"
@@ -51,6 +52,7 @@ struct Solver::State {
   std::uint64_t places_version = 0;  // of the places of entries
   bool is_to_renew = false;
   double setup_seconds = 0;
+  std::string mode_choice;  // why this mode; empty where it was named
   std::vector<double> history;
   std::unique_ptr<ChosenSolver> solver;
 
@@ -88,6 +90,8 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   expect_whole_matrix();
   collective_take(vectors);
   const perfmodel::Stopwatch watch;
+  mode_choice =
+      library::collective_settle_mode(*matrix->job->job, matrix->system->op(), settings.mode);
   if (!matrix->system->map().is_identity()) {
     b_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
     guess_ = perfmodel::HugePageBuffer<double>(matrix->system->element_count());
@@ -142,16 +146,9 @@ void Solver::State::expect_whole_matrix() const {
 }
 
 void Solver::State::check() const {
-  if (!settings.triangle.empty())
-    throw InputError(option_name("triangle") +
-                     ": found as an option of a solver; expected it with the matrix");
-  if (!settings.base.empty())
-    throw InputError(option_name("base") +
-                     ": found as an option of a solver; expected it with the matrix");
-  if (settings.mode == "auto")
-    throw InputError(option_name("mode") +
-                     ": found auto; expected vector, overlap, overlap-test "
-                     "or task");
+  library::check_needs(
+      {{{"triangle", "base"}, false, "as an option of a solver", "it with the matrix"}},
+      library::solve_options(), settings);
   settings.check();
   const solver::KrylovEntry* const wanted = solver::find_krylov_method(settings.method);
   if (!user) return;
@@ -224,11 +221,11 @@ void Solver::State::precondition(std::span<const double> r, std::span<double> z)
   matrix->job->roll_call.collective_answer("a preconditioner");
   expect_lengths(r.size(), z.size());
   collective_renew_if_stale();
-  std::vector<double> from(matrix->system->element_count());
-  std::vector<double> to(matrix->system->element_count());
-  matrix->system->map().collective_to_operator(r, from);
-  solver->collective_precondition(from, to);
-  matrix->system->map().collective_from_operator(to, z);
+  library::VectorMap& map = matrix->system->map();
+  if (map.is_identity()) return solver->collective_precondition(r, z);
+  map.collective_to_operator(r, b_.span());
+  solver->collective_precondition(b_.span(), guess_.span());
+  map.collective_from_operator(guess_.span(), z);
 }
 
 Report Solver::State::solve(std::span<const double> b, std::span<double> x, Start start) {
@@ -300,6 +297,7 @@ std::vector<Report> Solver::State::solve_block(std::span<const double> b, std::s
 Report Solver::State::report_of(const solver::SolveReport& solved) const {
   Report report =
       library::describe(*solver, solved, matrix->system->op(), matrix->system->format_name());
+  report.mode_choice = mode_choice;
   report.setup_seconds = setup_seconds;
   report.history = history;
   return report;

@@ -12,7 +12,8 @@ if(WEFT_BUILD_PYTHON)
         INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS weft_python LIBRARY DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
     install(FILES library/python/weft/__init__.py library/python/weft/arguments.py
-            library/python/weft/jobs.py library/python/weft/reports.py library/python/weft/py.typed
+            library/python/weft/jobs.py library/python/weft/reports.py library/python/weft/scipy.py
+            library/python/weft/py.typed
         DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
 endif()
 
@@ -55,6 +56,9 @@ endif()
 if(WEFT_BUILD_PYTHON)
     list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
+if(WEFT_WITH_PETSC)
+    list(APPEND CPACK_COMPONENTS_ALL petsc)
+endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -71,6 +75,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "weft (= ${PROJECT_VERSION}), ${weft_mpi_development}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PETSC_PACKAGE_NAME libweft-petsc)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-weft)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
@@ -80,7 +85,9 @@ include(CPack)
 cpack_add_component_group(runtime DESCRIPTION "Program and shared library")
 cpack_add_component_group(development DESCRIPTION "Headers, CMake package and weft.pc")
 cpack_add_component_group(python DESCRIPTION "Python package")
+cpack_add_component_group(petsc DESCRIPTION "Plug-in for PETSc")
 cpack_add_component(library GROUP runtime)
+cpack_add_component(petsc GROUP petsc)
 cpack_add_component(program GROUP runtime)
 cpack_add_component(development GROUP development)
 cpack_add_component(python GROUP python)

@@ -24,6 +24,7 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/schedule_executor.cpp
     comm_thread/job/job.cpp
     comm_thread/job/pulse.cpp
+    comm_thread/mpi/clock_offset.cpp
     comm_thread/mpi/communicator.cpp
     comm_thread/mpi/error_agreement.cpp
     comm_thread/mpi/input_error.cpp
@@ -57,6 +58,8 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/thread_binding.cpp
     comm_thread/placement/topology.cpp
     comm_thread/placement/unit_matching.cpp
+    comm_thread/probe/overlap_result.cpp
+    comm_thread/probe/progress_probe.cpp
     comm_thread/simulation/network_group.cpp
     comm_thread/simulation/simulated_network.cpp
     comm_thread/simulation/simulated_space.cpp
@@ -80,10 +83,16 @@ set(WEFT_LIBRARY_SOURCES
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/matrix.cpp
+    library/api/option_help.cpp
     library/api/options.cpp
     library/api/solver.cpp
+    library/api/spectrum.cpp
     library/api/version.cpp
+    library/measure/bandwidth_probe.cpp
     library/measure/communication_cost.cpp
+    library/measure/mode_choice.cpp
+    library/measure/mode_costs.cpp
+    library/measure/mode_race.cpp
     library/measure/settled_storage.cpp
     library/measure/unfused_cg.cpp
     library/options/iteration_settings.cpp
@@ -94,6 +103,7 @@ set(WEFT_LIBRARY_SOURCES
     library/options/preconditioner_words.cpp
     library/options/schwarz_settings.cpp
     library/options/solve_settings.cpp
+    library/options/spectrum_settings.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp
@@ -118,6 +128,7 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
     library/system/block_columns.cpp
+    library/system/expected_symmetry.cpp
     library/system/jacobi_system.cpp
     library/system/linear_system.cpp
     library/system/memory_forecast.cpp
@@ -125,6 +136,7 @@ set(WEFT_LIBRARY_SOURCES
     library/system/ordered_matrix.cpp
     library/system/schwarz_system.cpp
     library/system/vector_map.cpp
+    perfmodel/bandwidth_kernels.cpp
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
     perfmodel/mode_model.cpp
@@ -171,6 +183,11 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
+    solver/eigen/block_basis.cpp
+    solver/eigen/bounded_sum.cpp
+    solver/eigen/chebyshev_filter.cpp
+    solver/eigen/panel_kernels.cpp
+    solver/eigen/small_matrix.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp
@@ -246,6 +263,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/simulation/sweep_simulation.cpp
     solver/simulation/sweep_threads.cpp
     solver/simulation/tree_reduction.cpp
+    solver/spectrum/chebyshev_moments.cpp
+    solver/spectrum/kernel_polynomial.cpp
+    solver/spectrum/spectral_density.cpp
+    solver/spectrum/spectral_interval.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp
     solver/sweep/channel_refresh.cpp
@@ -366,6 +387,8 @@ set(WEFT_LIBRARY_SOURCES
     spmv/problems/diffusion_settings.cpp
     spmv/problems/elasticity_generator.cpp
     spmv/problems/generator.cpp
+    spmv/problems/heisenberg_generator.cpp
+    spmv/problems/heisenberg_settings.cpp
     spmv/problems/holstein_hubbard_generator.cpp
     spmv/problems/holstein_hubbard_settings.cpp
     spmv/problems/irregular_generator.cpp
@@ -420,15 +443,8 @@ set(WEFT_LIBRARY_SOURCES
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
-    comm_thread/mpi/clock_offset.cpp
-    comm_thread/probe/overlap_result.cpp
-    comm_thread/probe/progress_probe.cpp
     comm_thread/probe/progress_verdict.cpp
-    library/measure/bandwidth_probe.cpp
     library/measure/calibrated_work.cpp
-    library/measure/mode_choice.cpp
-    library/measure/mode_costs.cpp
-    library/measure/mode_race.cpp
     library/measure/progress_measurement.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
@@ -439,7 +455,6 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
     library/system/solve_forecast.cpp
-    perfmodel/bandwidth_kernels.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
     perfmodel/core_probes.cpp
@@ -447,10 +462,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
-    solver/eigen/block_basis.cpp
-    solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
-    solver/eigen/small_matrix.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp
@@ -467,6 +479,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/solve_command.cpp
+    tools/commands/spectrum_command.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp
     tools/job/argument_fault.cpp
@@ -480,6 +493,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/mode_timeline.cpp
     tools/reporting/run_output.cpp
     tools/reporting/solve_summary.cpp
+    tools/reporting/spectrum_output.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/bandwidth_table.cpp
     tools/roofline/core_report.cpp

@@ -119,4 +119,13 @@ ModeChoice collective_try_modes(comm_thread::Job& job, spmv::LinearOperator& op)
                                           milliseconds(raced))};
 }
 
+std::string collective_settle_mode(comm_thread::Job& job, spmv::LinearOperator& op,
+                                   std::string& mode, bool by_trial) {
+  if (mode != "auto") return "";
+  const ModeChoice choice =
+      by_trial ? collective_try_modes(job, op) : collective_choose_mode(job, op);
+  mode = spmv::name(choice.mode);
+  return choice.why;
+}
+
 }  // namespace weft::library

@@ -22,4 +22,9 @@ ModeChoice collective_choose_mode(comm_thread::Job& job, spmv::LinearOperator& o
 /// a hundred or more. Where a rank has few rows there is no trial, and task mode is returned.
 ModeChoice collective_try_modes(comm_thread::Job& job, spmv::LinearOperator& op);
 
+/// Puts the mode that `auto` stands for in the place of that word, and returns why; nothing where
+/// `mode` is another word. `by_trial`: as collective_try_modes. Likewise.
+std::string collective_settle_mode(comm_thread::Job& job, spmv::LinearOperator& op,
+                                   std::string& mode, bool by_trial = false);
+
 }  // namespace weft::library

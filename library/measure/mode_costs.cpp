@@ -59,6 +59,15 @@ void collective_model_halo(comm_thread::Job& job, const comm_thread::HaloTraffic
   measured.costs.halo = perfmodel::halo_seconds(
       static_cast<double>(measured.messages), static_cast<double>(measured.bytes),
       measured.link.start_up_seconds, measured.link.bytes_per_second);
+  measured.costs.handover = handover_seconds;
+}
+
+void pack_and_unpack(const spmv::LinearOperator& op, spmv::Operand& x) {
+  op.team().run([&](const TeamThread& thread) {
+    x.pack(thread.index);
+    thread.barrier();
+    x.unpack(thread);
+  });
 }
 
 }  // namespace
@@ -83,13 +92,7 @@ MeasuredModeCosts collective_measure_mode_costs(comm_thread::Job& job, spmv::Lin
   }
   measured.costs.interior = seconds_of(spmv::RowSet::interior);
   measured.costs.boundary = seconds_of(spmv::RowSet::boundary);
-  measured.costs.pack = median_of([&] {
-    op.team().run([&](const TeamThread& thread) {
-      x->pack(thread.index);
-      thread.barrier();
-      x->unpack(thread);
-    });
-  });
+  measured.costs.pack = median_of([&] { pack_and_unpack(op, *x); });
   const bool has_neighbours = x->exchange().has_neighbours();
   measured.halo_measured_seconds = median_of([&] {
     if (has_neighbours) x->exchange().post(op.comm_thread()).wait();
@@ -107,7 +110,6 @@ MeasuredModeCosts collective_measure_mode_costs(comm_thread::Job& job, spmv::Lin
     measured.costs.carrying =
         std::max(0.0, median_of(multiply_beside_halo) - measured.costs.interior);
   collective_model_halo(job, x->exchange().traffic(), measured);
-  measured.costs.handover = handover_seconds;
   return measured;
 }
 

@@ -70,11 +70,10 @@ ValueOf<Iteration> fault_value() {
   return value;
 }
 
-OptionTable<Iteration> make_table() {
+/// Options of sweeps and of their end.
+OptionTable<Iteration> options_of_sweeps() {
   using V = Values<Iteration>;
   using Group = OptionGroup;
-  using Wait = solver::HaloWait;
-  using spmv::Mode;
   return {
       {"variant", Group::method,
        "kind of the sweeps\n"
@@ -97,7 +96,16 @@ OptionTable<Iteration> make_table() {
        V::number(&Iteration::fixed_seconds, {.expected = "a number of seconds, 0 or more"}, "S")},
       {"check-period", Group::rest,
        "sweeps between two checks of the residual; default: 100 with sync,\nelse 25",
-       V::whole(&Iteration::check_period, 1, most_sweeps, "K")},
+       V::whole(&Iteration::check_period, 1, most_sweeps, "K")}};
+}
+
+/// Options of what travels between ranks, and of disturbances.
+OptionTable<Iteration> options_of_halos() {
+  using V = Values<Iteration>;
+  using Group = OptionGroup;
+  using Wait = solver::HaloWait;
+  using spmv::Mode;
+  return {
       {"mode", Group::run, "how halos are exchanged; results have the same bits\nof sync",
        V::named<Mode>(
            &Iteration::mode,
@@ -127,7 +135,11 @@ OptionTable<Iteration> make_table() {
 }  // namespace
 
 const OptionTable<IterationSettings>& iteration_options() {
-  static const OptionTable<IterationSettings> all = make_table();
+  static const OptionTable<IterationSettings> all = [] {
+    OptionTable<Iteration> options = options_of_sweeps();
+    append(options, options_of_halos());
+    return options;
+  }();
   return all;
 }
 
@@ -153,15 +165,19 @@ void IterationSettings::check() const {
   const std::string carrier = option_name("transport", comm_thread::name(transport));
   const std::string kind = option_name("variant", name(variant));
   const bool has_channels = transport.kind != comm_thread::TransportKind::two_sided;
-  if (is_sync() && has_channels && mode == spmv::Mode::overlap)
-    throw InputError(option_name("mode") + ": found overlap with " + carrier +
-                     ", which needs the communication thread; expected vector or task");
-  if (is_sync() && halo_period == automatic_halo_period)
-    throw InputError(option_name("halo-period") + ": found 'auto' with " + kind +
-                     "; expected a number, or " + option_name("variant", "async"));
-  if (wait == solver::HaloWait::each && (!is_sync() || has_channels))
-    throw InputError(option_name("wait") + ": found wait with " + kind + ", " + carrier +
-                     "; expected it with sync over two-sided only");
+  check_needs({{{"mode"},
+                !is_sync() || !has_channels || mode != spmv::Mode::overlap,
+                "overlap with " + carrier + ", which needs the communication thread",
+                "vector or task"},
+               {{"halo-period"},
+                !is_sync() || halo_period != automatic_halo_period,
+                "'auto' with " + kind,
+                "a number, or " + option_name("variant", "async")},
+               {{"wait"},
+                is_sync() && !has_channels,
+                "wait with " + kind + ", " + carrier,
+                "it with sync over two-sided only"}},
+              iteration_options(), *this);
 }
 
 void IterationSettings::check_faults(int count, const char* who) const {

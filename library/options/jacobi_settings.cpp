@@ -42,11 +42,10 @@ ValueOf<JacobiSettings> transport_value() {
           [](const JacobiSettings& options) { return options.transport_name(); }, "TRANSPORT"};
 }
 
-}  // namespace
-
-const OptionTable<JacobiSettings>& jacobi_options() {
+/// Options of what is swept, and by whom.
+OptionTable<JacobiSettings> options_of_problem() {
   using V = Values<JacobiSettings>;
-  static const OptionTable<JacobiSettings> all{
+  return {
       {"grid", OptionGroup::problem,
        "the points of a grid, whose rows the matrix has\n"
        "the diffusion problem on a grid, matrix-free: N or NXxNYxNZ",
@@ -64,34 +63,49 @@ const OptionTable<JacobiSettings>& jacobi_options() {
       {"transport", OptionGroup::run,
        std::string("how halos travel\n") + comm_thread::transport_words() +
            "; or openmp: threads\nof one rank, each with its own planes",
-       transport_value()},
-      {"weight", OptionGroup::rest, "of a matrix: x + WEIGHT D^-1 (b - A x)",
-       V::number(&JacobiSettings::weight, any_above_zero)},
-      {"momentum", OptionGroup::rest,
-       "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
-       "both from the spectrum",
-       V::checked(
-           &JacobiSettings::momentum,
-           [](const std::string& text) {
-             check_momentum_word(text);
-             return text;
-           },
-           "MOMENTUM|auto")},
-      {"inner", OptionGroup::method,
-       "solver of the rows of a rank, instead of one sweep\n"
-       "of a matrix: cg:TOL: multisplitting, every rank solves its own block by conjugate\n"
-       "gradients to TOL; schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]:\n"
-       "restricted or optimized Schwarz, subdomains as of the preconditioner of weft solve",
-       V::text(&JacobiSettings::inner, "cg:TOL|schwarz[:...]")},
-      {"strict", OptionGroup::rest,
-       "of a matrix: refuse it unless asynchronous convergence is certain",
-       V::flag(&JacobiSettings::is_strict)},
-      {"halo-depth", OptionGroup::rest,
-       "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
-       "sweeps, made in one pass through memory",
-       V::whole(&JacobiSettings::halo_depth, 1, 64, "S")},
-      {"no-time-blocks", OptionGroup::rest, "of a grid: make every sweep in a separate pass",
-       V::flag(&JacobiSettings::has_single_sweeps)}};
+       transport_value()}};
+}
+
+/// Options of how it is swept.
+OptionTable<JacobiSettings> options_of_sweep() {
+  using V = Values<JacobiSettings>;
+  return {{"weight", OptionGroup::rest, "of a matrix: x + WEIGHT D^-1 (b - A x)",
+           V::number(&JacobiSettings::weight, any_above_zero)},
+          {"momentum", OptionGroup::rest,
+           "of a matrix: + MOMENTUM (x - previous x), second-order Richardson; auto:\n"
+           "both from the spectrum",
+           V::checked(
+               &JacobiSettings::momentum,
+               [](const std::string& text) {
+                 check_momentum_word(text);
+                 return text;
+               },
+               "MOMENTUM|auto")},
+          {"inner", OptionGroup::method,
+           "solver of the rows of a rank, instead of one sweep\n"
+           "of a matrix: cg:TOL: multisplitting, every rank solves its own block by conjugate\n"
+           "gradients to TOL; schwarz[:overlap=G,subdomains=S,partition=P,kind=K,shift=P]:\n"
+           "restricted or optimized Schwarz, subdomains as of the preconditioner of weft solve",
+           V::text(&JacobiSettings::inner, "cg:TOL|schwarz[:...]")},
+          {"strict", OptionGroup::rest,
+           "of a matrix: refuse it unless asynchronous convergence is certain",
+           V::flag(&JacobiSettings::is_strict)},
+          {"halo-depth", OptionGroup::rest,
+           "of a grid, sync: depth of the halos in points; one exchange serves as many\n"
+           "sweeps, made in one pass through memory",
+           V::whole(&JacobiSettings::halo_depth, 1, 64, "S")},
+          {"no-time-blocks", OptionGroup::rest, "of a grid: make every sweep in a separate pass",
+           V::flag(&JacobiSettings::has_single_sweeps)}};
+}
+
+}  // namespace
+
+const OptionTable<JacobiSettings>& jacobi_options() {
+  static const OptionTable<JacobiSettings> all = [] {
+    OptionTable<JacobiSettings> options = options_of_problem();
+    append(options, options_of_sweep());
+    return options;
+  }();
   return all;
 }
 
@@ -117,6 +131,34 @@ solver::SchwarzPreconditioner::Options JacobiSettings::parsed_schwarz() const {
   } catch (const InputError& error) {
     throw InputError(option_name("inner") + ": " + error.what());
   }
+}
+
+std::vector<Need> JacobiSettings::needs() const {
+  const std::string with_grid = "with " + option_name("grid");
+  const std::string with_inner = "with " + option_name("inner");
+  const std::string sync = option_name("variant", "sync");
+  const std::string openmp = "with " + option_name("transport", "openmp");
+  return {
+      {{"partition", "format", "triangle", "base", "rhs", "weight", "momentum", "inner", "strict"},
+       !is_grid(),
+       with_grid,
+       "a matrix"},
+      {{"lift", "halo-depth", "no-time-blocks"}, is_grid(), "with a matrix", option_name("grid")},
+      {{"weight", "momentum"}, inner.empty(), with_inner, "one of them"},
+      {{"weight"},
+       momentum != "auto",
+       "with " + option_name("momentum", "auto") + ", which chooses it",
+       "one of them"},
+      {{"mode", "halo-depth", "no-time-blocks"}, is_sync(), "without " + sync, "both"},
+      {{"detector", "in-flight"}, !is_sync(), "with " + sync, "async or racy"},
+      {{"mode", "detector", "in-flight", "halo-period", "halo-depth", "no-time-blocks"},
+       !is_threaded,
+       openmp + ", which sends no messages",
+       "another transport"},
+      {{"no-time-blocks"},
+       sweeps_per_check() > 1,
+       "with " + option_name("check-period", "1") + ", which checks every sweep",
+       "one of them"}};
 }
 
 const char* JacobiSettings::method() const {

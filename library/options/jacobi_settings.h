@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "library/options/iteration_settings.h"
 #include "library/options/matrix_settings.h"
@@ -38,6 +39,8 @@ struct JacobiSettings : IterationSettings, MatrixSettings {
   const char* method() const;
   /// The tolerance in `inner`. Throws comm_thread::InputError.
   double inner_tolerance() const;
+  /// What its options and those of the iteration and the matrix need.
+  std::vector<Need> needs() const;
 };
 
 /// Options of sweeps that weft::Iteration does not have, or has with other words.

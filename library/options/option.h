@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,39 @@ const OptionOf<Settings>* find_option(const OptionTable<Settings>& table, std::s
   for (const OptionOf<Settings>& option : table)
     if (option.name == name) return &option;
   return nullptr;
+}
+
+/// What options need of the others, without which they have no effect or contradict them.
+struct Need {
+  std::vector<std::string> options;  // without dashes
+  bool is_met = true;
+  std::string found;  // what takes the effect away, such as "with grid"
+  std::string expected;
+  std::string value{};  // of the option, where the message names it, too
+};
+
+/// Throws comm_thread::InputError for an option that lacks what it needs. `is_set(name)`: it was
+/// given another value than its default. What depends on the number of ranks is no need: the same
+/// words are to run on any number. Thread: any.
+template <class IsSet>
+void check_needs(const std::vector<Need>& needs, const IsSet& is_set) {
+  for (const Need& need : needs)
+    for (const std::string& name : need.options)
+      if (!need.is_met && is_set(name))
+        throw comm_thread::InputError((need.value.empty()
+                                           ? comm_thread::option_name(name)
+                                           : comm_thread::option_name(name, need.value)) +
+                                      ": found " + need.found + "; expected " + need.expected);
+}
+
+/// The same of settings whose options are in `table`.
+template <class Settings>
+void check_needs(const std::vector<Need>& needs, const OptionTable<Settings>& table,
+                 const std::type_identity_t<Settings>& settings) {
+  check_needs(needs, [&](const std::string& name) {
+    const ValueOf<Settings>& value = find_option(table, name)->value;
+    return value.show(settings) != value.show(Settings{});
+  });
 }
 
 /// The names in a table, joined by commas.

@@ -88,6 +88,16 @@ void SchwarzSettings::check() const {
                      " with one subdomain or one point per side; expected 2 or more of both");
 }
 
+std::vector<Need> SchwarzSettings::needs() const {
+  const std::string sync = comm_thread::option_name("variant", "sync");
+  return {{{"mode"}, is_sync(), "without " + sync, "both"},
+          {{"detector", "in-flight"}, !is_sync(), "with " + sync, "async"},
+          {{"alpha", "overlap"},
+           tiles_per_side > 1,
+           "with " + comm_thread::option_name("subdomains", "1") + ", which has no neighbours",
+           "2 or more"}};
+}
+
 std::string SchwarzSettings::what() const {
   return "poisson2d:" + std::to_string(problem().grid_side());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "library/options/iteration_settings.h"
 #include "library/options/option.h"
@@ -28,6 +29,8 @@ struct SchwarzSettings : IterationSettings {
   solver::SchwarzProblem problem() const;
   /// Throws comm_thread::InputError where settings contradict each other.
   void check() const;
+  /// What its options and those of the iteration need.
+  std::vector<Need> needs() const;
 };
 
 /// Options of `weft schwarz` that other sweeps do not have, or have with other words.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,7 +51,8 @@ ValueOf<SolveSettings> preconditioner_value() {
             settings.has_preconditioner = true;
           },
           [](const SolveSettings& settings) {
-            return settings.has_preconditioner ? settings.preconditioner : "";
+            const bool is_given = settings.has_preconditioner || settings.preconditioner != "none";
+            return is_given ? settings.preconditioner : "";
           },
           "none|jacobi|multigrid|amg|isai|ilu0|block-lu|schwarz"};
 }
@@ -110,8 +112,14 @@ OptionTable<SolveSettings> options_of_method() {
            V::flag(&SolveSettings::force)},
           {"preconditioner", Group::method,
            "what helps the method; auto chooses one\n" + help_of_preconditioners(),
-           preconditioner_value()},
-          {"cycle", Group::rest,
+           preconditioner_value()}};
+}
+
+/// Options of preconditioners with levels.
+OptionTable<SolveSettings> options_of_levels() {
+  using V = Values<SolveSettings>;
+  using Group = OptionGroup;
+  return {{"cycle", Group::rest,
            "with --preconditioner amg: V: one visit of each level; W: two corrections of each\n"
            "coarse level by the next; default: auto, W where it takes at most an eighth more\n"
            "work, else V",
@@ -140,8 +148,14 @@ OptionTable<SolveSettings> options_of_method() {
            "the points of a grid, whose rows the matrix has\n"
            "with multigrid and a matrix from a file: the points whose rows they are, x fastest;\n"
            "the matrix is symmetric, with 7 points",
-           V::checked(&SolveSettings::grid, parse_grid, "NXxNYxNZ")},
-          {"restart", Group::rest,
+           V::checked(&SolveSettings::grid, parse_grid, "NXxNYxNZ")}};
+}
+
+/// Options of its iterations.
+OptionTable<SolveSettings> options_of_iterations() {
+  using V = Values<SolveSettings>;
+  using Group = OptionGroup;
+  return {{"restart", Group::rest,
            "gmres, fgmres: iterations before a restart, and number of vectors kept;\n"
            "default: 30",
            restart_value()},
@@ -195,100 +209,96 @@ std::string order_options(const SolveSettings& options) {
   return text;
 }
 
-[[noreturn]] void refuse(const std::string& option, const std::string& found,
-                         const std::string& expected) {
-  throw InputError(option + ": found " + found + "; expected " + expected);
-}
-
-/// Multigrid needs to know which point of a grid a row is.
-void check_multigrid(const SolveSettings& options) {
-  const std::string method = option_name("method", options.method);
-  const std::string preconditioner = option_name("preconditioner");
-  const std::string settings = option_name("multigrid");
-  if (options.method == "multigrid" && options.preconditioner != "none")
-    refuse(preconditioner, options.preconditioner + " with " + method, "none");
-  if (options.has_multigrid() && !options.has_given_order())
-    refuse(options.preconditioner == "multigrid" ? option_name("preconditioner", "multigrid")
-                                                 : option_name("method", "multigrid"),
-           "with " + order_options(options),
-           "rows in the given order, because they are points of the grid");
-  const bool uses_grid = options.has_multigrid() || options.may_choose_multigrid();
-  if (!options.grid.empty() && (!uses_grid || options.is_matrix_free()))
-    refuse(option_name("grid"), "without a matrix and multigrid", "both");
-  const bool is_tried =
-      options.method == "auto" && options.is_matrix_free() && options.preconditioner == "none";
-  if (!options.multigrid.empty() && !uses_grid && !is_tried)
-    refuse(
-        settings, "with " + method,
-        option_name("method", "multigrid") + " or " + option_name("preconditioner", "multigrid"));
-  if (!options.parsed_multigrid().has_full_start) return;
-  if (options.method != "multigrid" && options.method != "auto")
-    refuse(settings, "start=full with " + method, option_name("method", "multigrid"));
-  if (!options.is_matrix_free())
-    refuse(settings, "start=full with " + option_name("operator", "matrix"),
-           option_name("operator", "stencil"));
-}
-
 /// Cycles and near-null vectors are of amg, vectors also of rows in the order of the files.
-void check_amg_options(const SolveSettings& options) {
-  const std::string with = "with " + option_name("preconditioner", options.preconditioner);
-  const auto check_amg = [&](bool is_given, const char* name) {
-    if (is_given && !options.parsed_amg()) refuse(option_name(name), with, "amg");
-  };
-  const auto check = [&](bool is_given, const char* name) {
-    check_amg(is_given, name);
-    if (is_given && !options.has_given_order())
-      refuse(option_name(name), "with " + order_options(options), "rows in the given order");
-  };
-  check_amg(!options.cycle.empty(), "cycle");
-  if (!options.cycle.empty() &&
-      has_nested_option(text_behind_colon(options.preconditioner), "cycle"))
-    refuse(option_name("cycle"), with, "one of them");
-  check(!options.near_null.empty(), "near-null");
-  check_amg(!options.coordinates.empty(), "coordinates");
-  check(!options.coordinates.empty() && options.coordinates != estimated, "coordinates");
-  check(options.block_size > 0, "block-size");
-  if (!options.near_null.empty() && !options.coordinates.empty())
-    refuse(option_name("near-null"), "with " + option_name("coordinates"), "one of them");
+std::vector<Need> needs_of_amg(const SolveSettings& s) {
+  const std::string with = "with " + option_name("preconditioner", s.preconditioner);
+  const bool has_amg = s.parsed_amg().has_value();
+  const bool is_estimated = s.coordinates == estimated;
+  return {
+      {{"cycle", "near-null", "coordinates", "block-size"}, has_amg, with, "amg"},
+      {{"cycle"},
+       !has_nested_option(text_behind_colon(s.preconditioner), "cycle"),
+       with,
+       "one of them"},
+      {{"near-null", is_estimated ? "near-null" : "coordinates", "block-size"},
+       s.has_given_order(),
+       "with " + order_options(s),
+       "rows in the given order"},
+      {{"near-null"}, s.coordinates.empty(), "with " + option_name("coordinates"), "one of them"}};
 }
 
 /// What only a matrix has, or only a method for matrices and preconditioners that are symmetric.
-void check_preconditioner_of(const SolveSettings& options) {
-  const std::string name = options.preconditioner_name();
-  const std::string method = option_name("method", options.method);
-  const std::string preconditioner = option_name("preconditioner");
-  const auto schwarz = options.parsed_schwarz();
-  const auto isai = options.parsed_isai();
-  if (options.is_matrix_free() && (schwarz || isai || options.parsed_amg()))
-    refuse(
-        preconditioner, name + " with " + option_name("operator", "stencil"),
-        option_name("operator", "matrix") + ", or " + option_name("preconditioner", "multigrid"));
-  if (options.method == "pcg-jacobi" && options.has_preconditioner &&
-      options.preconditioner != "jacobi")
-    refuse(preconditioner, name + " with " + method, option_name("method", "cg"));
-  if (!options.needs_symmetric_preconditioner()) return;
-  if (isai == solver::IsaiPreconditioner::Form::general)
-    refuse(preconditioner, "isai:kind=general with " + method,
-           option_name("method", "gmres") + " or bicgstab, because it is not symmetric");
-  if (schwarz && schwarz->kind != SchwarzPreconditioner::Kind::symmetric)
-    refuse(preconditioner, name + ":kind=" + solver::name(schwarz->kind) + " with " + method,
-           option_name("method", "gmres") + " or fcg, because it is not symmetric");
+std::vector<Need> needs_of_preconditioner(const SolveSettings& s) {
+  using Kind = SchwarzPreconditioner::Kind;
+  const std::string name = s.preconditioner_name();
+  const std::string with = " with " + option_name("method", s.method);
+  const auto schwarz = s.parsed_schwarz();
+  const Kind kind = schwarz ? schwarz->kind : Kind::symmetric;
+  const auto isai = s.parsed_isai();
+  const solver::KrylovEntry* const chosen = solver::find_krylov_method(s.method);
+  return {
+      {{"preconditioner"},
+       !s.is_matrix_free() || !(schwarz || isai || s.parsed_amg()),
+       name + " with " + option_name("operator", "stencil"),
+       option_name("operator", "matrix") + ", or " + option_name("preconditioner", "multigrid")},
+      {{"preconditioner"},
+       s.method != "pcg-jacobi" || s.preconditioner == "jacobi",
+       name + with,
+       option_name("method", "cg")},
+      {{"preconditioner"},
+       isai != solver::IsaiPreconditioner::Form::general || !s.needs_symmetric_preconditioner(),
+       "isai:kind=general" + with,
+       option_name("method", "gmres") + " or bicgstab, because it is not symmetric"},
+      {{"preconditioner"},
+       kind == Kind::symmetric || !s.needs_symmetric_preconditioner(),
+       name + ":kind=" + solver::name(kind) + with,
+       option_name("method", "gmres") + " or fcg, because it is not symmetric"},
+      {{"restart"},
+       chosen && chosen->has_restart,
+       "with " + option_name("method", s.method),
+       option_name("method", "gmres") + " or fgmres"}};
 }
 
-void check_matrix_free(const SolveSettings& options) {
+/// Multigrid needs to know which point of a grid a row is.
+std::vector<Need> needs_of_multigrid(const SolveSettings& s) {
+  const std::string with = "with " + option_name("method", s.method);
+  const bool is_method = s.method == "multigrid";
+  const bool uses_grid = s.has_multigrid() || s.may_choose_multigrid();
+  const bool is_tried = s.method == "auto" && s.is_matrix_free() && s.preconditioner == "none";
+  const bool has_full_start = s.parsed_multigrid().has_full_start;
+  return {
+      {{"preconditioner"}, !is_method, s.preconditioner + " " + with, "none"},
+      {{s.preconditioner == "multigrid" ? "preconditioner" : "method"},
+       !s.has_multigrid() || s.has_given_order(),
+       "with " + order_options(s),
+       "rows in the given order, because they are points of the grid",
+       "multigrid"},
+      {{"grid"}, uses_grid && !s.is_matrix_free(), "without a matrix and multigrid", "both"},
+      {{"multigrid"},
+       uses_grid || is_tried,
+       with,
+       option_name("method", "multigrid") + " or " + option_name("preconditioner", "multigrid")},
+      {{"multigrid"},
+       !has_full_start || is_method || s.method == "auto",
+       "start=full " + with,
+       option_name("method", "multigrid")},
+      {{"multigrid"},
+       !has_full_start || s.is_matrix_free(),
+       "start=full with " + option_name("operator", "matrix"),
+       option_name("operator", "stencil")}};
+}
+
+/// What only a stored matrix has.
+std::vector<Need> needs_of_matrix(const SolveSettings& s) {
   const std::string with = "with " + option_name("operator", "stencil");
-  const auto refuse_if = [&](bool is_given, const std::string& name, const std::string& expected) {
-    if (is_given) refuse(name, with, expected);
-  };
-  if (options.scale == "rows") refuse(option_name("scale"), "rows " + with, "a matrix");
-  refuse_if(!options.null_space.empty() && options.null_space != "none", option_name("null-space"),
-            "a matrix");
-  refuse_if(options.order != "given" || options.partition != "rows",
-            option_name("order") + ", " + option_name("partition"),
-            option_name("operator", "matrix") + ", whose rows have an order");
-  refuse_if(options.format != "auto", option_name("format"), "a matrix");
-  refuse_if(!options.triangle.empty(), option_name("triangle"), "a matrix");
-  refuse_if(!options.base.empty(), option_name("base"), "a matrix");
+  const bool has_matrix = !s.is_matrix_free();
+  return {{{"scale"}, has_matrix || s.scale != "rows", "rows " + with, "a matrix"},
+          {{"null-space"}, has_matrix || s.null_space == "none", with, "a matrix"},
+          {{"order", "partition"},
+           has_matrix,
+           with,
+           option_name("operator", "matrix") + ", whose rows have an order"},
+          {{"format", "triangle", "base"}, has_matrix, with, "a matrix"}};
 }
 
 }  // namespace
@@ -296,6 +306,8 @@ void check_matrix_free(const SolveSettings& options) {
 const OptionTable<SolveSettings>& solve_options() {
   static const OptionTable<SolveSettings> all = [] {
     OptionTable<SolveSettings> options = options_of_method();
+    append(options, options_of_levels());
+    append(options, options_of_iterations());
     append(options, options_of_end());
     append(options, matrix_options());
     return options;
@@ -391,15 +403,14 @@ std::optional<solver::MultigridPreconditioner::Grid> SolveSettings::parsed_grid(
   return parse_grid(grid);
 }
 
-void SolveSettings::check() const {
-  check_amg_options(*this);
-  check_preconditioner_of(*this);
-  check_multigrid(*this);
-  const solver::KrylovEntry* const chosen = solver::find_krylov_method(method);
-  if (restart > 0 && !(chosen && chosen->has_restart))
-    refuse(option_name("restart"), "with " + option_name("method", method),
-           option_name("method", "gmres") + " or fgmres");
-  if (is_matrix_free()) check_matrix_free(*this);
+std::vector<Need> SolveSettings::needs() const {
+  std::vector<Need> all;
+  for (const auto some :
+       {needs_of_amg, needs_of_preconditioner, needs_of_multigrid, needs_of_matrix})
+    for (Need& need : some(*this)) all.push_back(std::move(need));
+  return all;
 }
+
+void SolveSettings::check() const { check_needs(needs(), solve_options(), *this); }
 
 }  // namespace weft::library

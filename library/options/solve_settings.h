@@ -94,6 +94,8 @@ struct SolveSettings : MatrixSettings {
   /// Nothing without a grid. Throws comm_thread::InputError where it is none.
   std::optional<solver::MultigridPreconditioner::Grid> parsed_grid() const;
 
+  /// What options need of the others. Throws comm_thread::InputError where one cannot be read.
+  std::vector<Need> needs() const;
   /// Throws comm_thread::InputError where settings contradict each other.
   void check() const;
 };

@@ -155,6 +155,12 @@ void bind_functions(py::module_& module) {
       all.emplace_back(each.name, each.version, each.licence, each.purpose);
     return all;
   });
+  module.def("solver_options", [] {
+    std::vector<std::tuple<std::string, std::string, std::string, std::string, std::string>> all;
+    for (const auto& each : weft::solver_options())
+      all.emplace_back(each.name, each.values, each.limits, each.standard, each.help);
+    return all;
+  });
   module.def("mpi_library", &mpi_library);
   module.def("mpi_library_of", &mpi_library_of);
   module.def("abort_all", &abort_all);
@@ -296,6 +302,7 @@ void bind_report(py::module_& module) {
       .def_readonly("preconditioner", &weft::Report::preconditioner)
       .def_readonly("mode", &weft::Report::mode)
       .def_readonly("method_choice", &weft::Report::method_choice)
+      .def_readonly("mode_choice", &weft::Report::mode_choice)
       .def_readonly("decisions", &weft::Report::decisions)
       .def_readonly("null_space", &weft::Report::null_space)
       .def_readonly("iterations", &weft::Report::iterations)

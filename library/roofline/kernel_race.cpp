@@ -140,6 +140,16 @@ void KernelRace::collective_add_reload(const RooflineKernel& kernel, const Roofs
       std::max(0.0, 1 / result.fraction - 1) * result.traffic.total_bytes() / nonzeros;
 }
 
+/// What bounds the time in the cores, and with that in memory that of loops that take turns.
+void KernelRace::collective_add_core_time(const RooflineKernel& kernel, KernelResult& result,
+                                          perfmodel::Evidence& evidence) const {
+  evidence.core_seconds = result.core_seconds;
+  evidence.core_bounds = result.core_bounds = collective_core_bounds(kernel);
+  evidence.loops = kernel.loops;
+  result.in_turn_seconds =
+      perfmodel::seconds_in_turn(kernel.loops, result.core_seconds, result.model_seconds);
+}
+
 KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
                                            const std::vector<Sample>& samples, const Roofs& roofs,
                                            double tolerance) {
@@ -170,10 +180,7 @@ KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
       .balance = result.balance,
       .data_bytes = result.data_bytes,
       .cache_bytes = job_.world().sum(bench_.cache_bytes_of_node()) / job_.ranks_on_node()};
-  if (result.core_seconds > 0) {
-    evidence.core_seconds = result.core_seconds;
-    evidence.core_bounds = result.core_bounds = collective_core_bounds(kernel);
-  }
+  if (result.core_seconds > 0) collective_add_core_time(kernel, result, evidence);
   evidence.probe_fault = perfmodel::fault_of_probes(probe_speed_);
   collective_add_reload(kernel, roofs, result, evidence);
   result.verdict = perfmodel::judge(evidence, tolerance);

@@ -23,6 +23,7 @@ struct KernelResult {
   double fraction = 0;
   double balance = 1;  // mean time of the threads / that of the slowest
   double core_seconds = 0;  // 0: not measured
+  double in_turn_seconds = 0;  // perfmodel::seconds_in_turn; 0: not measured, or one loop
   std::vector<perfmodel::CoreBound> core_bounds;  // of that time, the longest first
   double kappa_simulated = -1;  // bytes per nonzero; -1: there is no column stream
   double nonzeros = 0;  // that a column stream has
@@ -68,6 +69,8 @@ class KernelRace {
   double collective_core_seconds(const RooflineKernel& kernel);
   void collective_add_reload(const RooflineKernel& kernel, const perfmodel::Roofs& roofs,
                              KernelResult& result, perfmodel::Evidence& evidence) const;
+  void collective_add_core_time(const RooflineKernel& kernel, KernelResult& result,
+                                perfmodel::Evidence& evidence) const;
   void collective_keep_rates(std::span<std::vector<double>> rates);
   KernelResult collective_result(const RooflineKernel& kernel, const std::vector<Sample>& samples,
                                  const perfmodel::Roofs& roofs, double tolerance);

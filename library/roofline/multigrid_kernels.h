@@ -24,11 +24,13 @@ class MultigridKernels {
   MultigridKernels& operator=(const MultigridKernels&) = delete;
 
   /// The same list on every rank.
-  std::vector<RooflineKernel> kernels();
+  std::vector<RooflineKernel> kernels() const;
 
  private:
   struct Arrays;
 
+  RooflineKernel down() const;
+  RooflineKernel up() const;
   RooflineKernel kernel(std::string name, std::string what,
                         void (Arrays::*pass)(std::size_t thread)) const;
 

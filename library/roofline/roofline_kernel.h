@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/core_bounds.h"
@@ -20,6 +21,8 @@ struct RooflineKernel {
   perfmodel::Traffic cache{};
   double data_bytes = 0;  // of this rank: all that it touches
   perfmodel::CoreWork core{};  // of this rank: what its loop does beside the transfer
+  /// The loops that take turns, where there are several.
+  std::vector<perfmodel::LoopShare> loops{};
   /// The whole share of a thread, once.
   std::function<void(const comm_thread::TeamThread&)> run;
   /// About a millisecond of the same work on data that fits into half of a core's second-level

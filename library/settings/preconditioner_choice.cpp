@@ -79,6 +79,22 @@ std::unique_ptr<solver::Preconditioner> collective_try_multigrid(spmv::LinearOpe
   }
 }
 
+MadePreconditioner collective_make_amg(const spmv::SparseOperator& op,
+                                       const SolveSettings& settings, solver::amg::Settings amg,
+                                       const spmv::Problem& problem, std::vector<double> constant) {
+  amg.mode = *spmv::parse_mode(settings.mode);
+  amg.keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
+  const solver::amg::PageStock stock;  // the set-up takes pages that the choice leaves
+  NearNullChoice near_null;
+  if (constant.empty())
+    near_null = collective_choose_near_null(op, settings, problem);
+  else
+    near_null.space = {.vector_count = 1, .values = std::move(constant)};
+  return {.object =
+              std::make_unique<solver::amg::AmgPreconditioner>(op, amg, std::move(near_null.space)),
+          .found = std::move(near_null.why)};
+}
+
 }  // namespace
 
 MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
@@ -94,29 +110,17 @@ MadePreconditioner collective_make_preconditioner(spmv::LinearOperator& op,
     return {.object = collective_try_multigrid(op, settings, problem)};
   auto schwarz = settings.parsed_schwarz(problem.is_file());
   const auto isai = settings.parsed_isai();
-  auto amg = settings.parsed_amg();
+  const auto amg = settings.parsed_amg();
   if (!schwarz && !isai && !amg) return {};
   const auto* const matrix = dynamic_cast<const spmv::SparseOperator*>(&op);
   if (!matrix)
     throw InputError(option_name("preconditioner", settings.preconditioner_name()) +
                      ": found an operator without a matrix; expected a matrix");
-  const spmv::Mode mode = *spmv::parse_mode(settings.mode);
   if (isai)
     return {.object = std::make_unique<solver::IsaiPreconditioner>(
-                *matrix, solver::IsaiPreconditioner::Options{.form = *isai, .mode = mode})};
-  if (amg) {
-    amg->mode = mode;
-    amg->keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-    const solver::amg::PageStock stock;  // the set-up takes pages that the choice leaves
-    NearNullChoice near_null;
-    if (constant.empty())
-      near_null = collective_choose_near_null(*matrix, settings, problem);
-    else
-      near_null.space = {.vector_count = 1, .values = std::move(constant)};
-    return {.object = std::make_unique<solver::amg::AmgPreconditioner>(*matrix, *amg,
-                                                                       std::move(near_null.space)),
-            .found = std::move(near_null.why)};
-  }
+                *matrix, solver::IsaiPreconditioner::Options{
+                             .form = *isai, .mode = *spmv::parse_mode(settings.mode)})};
+  if (amg) return collective_make_amg(*matrix, settings, *amg, problem, std::move(constant));
   schwarz->on_forecast = std::move(on_forecast);
   auto made = std::make_unique<solver::SchwarzPreconditioner>(*matrix, *schwarz);
   const solver::SchwarzPreconditioner* const object = made.get();

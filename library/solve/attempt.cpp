@@ -142,20 +142,23 @@ void Attempt::collective_precondition(std::span<const double> r, std::span<doubl
     std::ranges::copy(r, z.begin());
     return;
   }
-  perfmodel::HugePageBuffer<double> from(r.size());
-  perfmodel::HugePageBuffer<double> to(r.size());
+  if (residual_.size() != r.size()) {
+    residual_ = perfmodel::HugePageBuffer<double>(r.size());
+    correction_ = perfmodel::HugePageBuffer<double>(r.size());
+  }
   const bool is_scaled = system_.rows().is_scaled();
   if (is_scaled)
-    system_.rows().scaled().scale_residual(r, from.span());
+    system_.rows().scaled().scale_residual(r, residual_.span());
   else
-    std::ranges::copy(r, from.data());
+    std::ranges::copy(r, residual_.data());
   preconditioner_->begin_solve();  // r has a magnitude of its own
-  system_.op().team().run(
-      [&](const TeamThread& thread) { preconditioner_->apply(thread, from.data(), to.data()); });
+  system_.op().team().run([&](const TeamThread& thread) {
+    preconditioner_->apply(thread, residual_.data(), correction_.data());
+  });
   if (is_scaled)
-    system_.rows().scaled().scale_solution(to.span(), z);
+    system_.rows().scaled().scale_solution(correction_.span(), z);
   else
-    std::ranges::copy(to.span(), z.begin());
+    std::ranges::copy(correction_.span(), z.begin());
   library::scale(system_.op(), system_.exponent(), z, z);
 }
 

@@ -13,6 +13,7 @@
 #include "library/solve/solve_context.h"
 #include "library/solve/solve_limits.h"
 #include "library/solve/vectors_in_range.h"
+#include "perfmodel/huge_page_buffer.h"
 #include "solver/krylov/method.h"
 #include "solver/methods/method_table.h"
 #include "solver/precondition/null_space.h"
@@ -94,6 +95,8 @@ class Attempt {
   std::unique_ptr<solver::KrylovMethod> method_;
   std::unique_ptr<solver::KrylovMethod> kept_method_;  // between `let_go` and the next set-up
   BlockSolver blocks_;
+  perfmodel::HugePageBuffer<double> residual_;  // of `collective_precondition`
+  perfmodel::HugePageBuffer<double> correction_;
 };
 
 }  // namespace weft::library

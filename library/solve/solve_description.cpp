@@ -90,6 +90,7 @@ Json json_of(const Report& report) {
             {"preconditioner", report.preconditioner.substr(0, report.preconditioner.find(':'))},
             {"mode", report.mode}};
   if (!report.method_choice.empty()) json["method_choice"] = report.method_choice;
+  if (!report.mode_choice.empty()) json["mode_choice"] = report.mode_choice;
   if (!report.decisions.empty()) json["decisions"] = report.decisions;
   if (!report.null_space.empty()) json["null_space"] = report.null_space;
   json.update(outcome_json(report));

@@ -29,6 +29,24 @@ solver::IterationReport collective_refuse(const comm_thread::Communicator& commu
   return report;
 }
 
+solver::AsyncIteration::Options asynchronous(const IterationSettings& settings,
+                                             const solver::Disturbance& disturbance,
+                                             const SweepHooks& hooks) {
+  return {.delivery = settings.variant == IterationVariant::racy ? comm_thread::Delivery::racy
+                                                                 : comm_thread::Delivery::async,
+          .transport = settings.transport,
+          .max_in_flight = settings.max_in_flight,
+          .halo_period = settings.sweeps_per_halo(),
+          .contribution_period = settings.sweeps_per_check(),
+          .detector = settings.detector,
+          .tolerance = settings.tolerance,
+          .max_iterations = settings.max_iterations,
+          .fixed_seconds = settings.fixed_seconds,
+          .disturbance = disturbance,
+          .checkpoints = hooks.checkpoints,
+          .on_contribution = hooks.on_check};
+}
+
 }  // namespace
 
 solver::IterationReport collective_sweep(const comm_thread::Communicator& communicator,
@@ -55,21 +73,8 @@ solver::IterationReport collective_sweep(const comm_thread::Communicator& commun
                                      .on_check = hooks.on_check});
     return iteration.run(b_norm);
   }
-  solver::AsyncIteration iteration(
-      communicator, comm_thread, sweeper,
-      {.delivery = settings.variant == IterationVariant::racy ? comm_thread::Delivery::racy
-                                                              : comm_thread::Delivery::async,
-       .transport = settings.transport,
-       .max_in_flight = settings.max_in_flight,
-       .halo_period = settings.sweeps_per_halo(),
-       .contribution_period = settings.sweeps_per_check(),
-       .detector = settings.detector,
-       .tolerance = settings.tolerance,
-       .max_iterations = settings.max_iterations,
-       .fixed_seconds = settings.fixed_seconds,
-       .disturbance = disturbance,
-       .checkpoints = hooks.checkpoints,
-       .on_contribution = hooks.on_check});
+  solver::AsyncIteration iteration(communicator, comm_thread, sweeper,
+                                   asynchronous(settings, disturbance, hooks));
   return iteration.run(b_norm);
 }
 

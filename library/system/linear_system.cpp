@@ -30,11 +30,8 @@ using spmv::RightHandSideKind;
 /// Options that only a matrix from a file has. `found`: what there is instead of one.
 void expect_no_file_options(const MatrixSettings& settings, const std::string& found,
                             const char* expected) {
-  for (const auto& [name, value] :
-       {std::pair{"triangle", &settings.triangle}, std::pair{"base", &settings.base}})
-    if (!value->empty())
-      throw InputError(
-          fmt::format("{}: found with {}; expected {}", option_name(name), found, expected));
+  check_needs({{{"triangle", "base"}, false, "with " + found, expected}}, matrix_options(),
+              settings);
 }
 
 std::unique_ptr<spmv::GridOperator> collective_make_grid_operator(const comm_thread::Crew& crew,

@@ -128,6 +128,32 @@ double sum_of(const std::vector<MemoryForecast::Part>& parts) {
   return sum;
 }
 
+SystemSize collective_size_of_file(const Communicator& communicator, const spmv::Problem& problem,
+                                   const MatrixSettings& options) {
+  const int ranks = communicator.size();
+  SystemSize size;
+  size.rank_count = ranks;
+  const auto found = spmv::collective_matrix_file_size(communicator, problem.path,
+                                                       spmv::parse_index_base(options.base));
+  size.rows = static_cast<double>(found.row_count);
+  const bool is_doubled = options.triangle == "mirrored";
+  size.nonzeros = (is_doubled ? 2 : 1) * static_cast<double>(found.nonzero_count);
+  size.may_be_sliced = found.has_varying_rows;
+  // Lines in order are read by the ranks that need them, or others near to these.
+  const bool is_dealt =
+      problem.path.ends_with(".gz") || static_cast<double>(found.reach) >= size.rows;
+  size.sends_text = is_dealt && spmv::is_text_file(problem.path);
+  size.is_random = found.is_random;
+  size.reach = static_cast<double>(found.reach);
+  const double others = std::min(size.rows - rows_per_rank(size), size.nonzeros / ranks);
+  // Where the order is not known: a quarter of what a random one makes, where a good one makes
+  // hardly any.
+  size.halo_per_rank = std::min(others * (size.is_random ? 1.0 : 0.25),
+                                sides_of(ranks) * static_cast<double>(found.reach));
+  size.elements_per_rank = rows_per_rank(size);
+  return size;
+}
+
 }  // namespace
 
 double MemoryForecast::solve_bytes() const { return sum_of(parts); }
@@ -143,30 +169,10 @@ const std::vector<MemoryForecast::Part>& MemoryForecast::largest() const {
 
 SystemSize collective_system_size(const Communicator& communicator, const spmv::Problem& problem,
                                   const MatrixSettings& options, bool is_matrix_free) {
+  if (problem.is_file()) return collective_size_of_file(communicator, problem, options);
   const int ranks = communicator.size();
   SystemSize size;
   size.rank_count = ranks;
-  if (problem.is_file()) {
-    const auto found = spmv::collective_matrix_file_size(communicator, problem.path,
-                                                         spmv::parse_index_base(options.base));
-    size.rows = static_cast<double>(found.row_count);
-    const bool is_doubled = options.triangle == "mirrored";
-    size.nonzeros = (is_doubled ? 2 : 1) * static_cast<double>(found.nonzero_count);
-    size.may_be_sliced = found.has_varying_rows;
-    // Lines in order are read by the ranks that need them, or others near to these.
-    const bool is_dealt =
-        problem.path.ends_with(".gz") || static_cast<double>(found.reach) >= size.rows;
-    size.sends_text = is_dealt && spmv::is_text_file(problem.path);
-    size.is_random = found.is_random;
-    size.reach = static_cast<double>(found.reach);
-    const double others = std::min(size.rows - rows_per_rank(size), size.nonzeros / ranks);
-    // Where the order is not known: a quarter of what a random one makes, where a good one makes
-    // hardly any.
-    size.halo_per_rank = std::min(others * (size.is_random ? 1.0 : 0.25),
-                                  sides_of(ranks) * static_cast<double>(found.reach));
-    size.elements_per_rank = rows_per_rank(size);
-    return size;
-  }
   size.rows = static_cast<double>(problem.row_count());
   const RowSample sample = collective_sample_rows(communicator, problem);
   size.nonzeros = size.rows * sample.mean_nonzeros;

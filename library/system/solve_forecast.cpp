@@ -110,6 +110,22 @@ double bytes_of_columns(const SolveSettings& settings, const SolveUse& use,
   return 8 * arrays * (size.elements_per_rank + size.halo_per_rank);
 }
 
+/// Bytes of preconditioners that are made of a matrix, where they are known before. After those of
+/// the vectors. `op`: the matrix, where it is there already, else null. Collective.
+void collective_add_preconditioner(const SolveSettings& settings, const spmv::Problem& problem,
+                                   const SystemSize& size, const spmv::SparseOperator* op,
+                                   MemoryForecast& forecast) {
+  if (const auto isai = settings.parsed_isai()) {
+    // It is built before the vectors of the method are there, but for b and x.
+    const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;
+    const auto bytes = solver::IsaiPreconditioner::forecast_bytes(*isai, size);
+    forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
+  }
+  if (const auto amg = settings.parsed_amg())
+    forecast.parts.push_back({"amg", solver::amg::forecast_bytes(
+                                         *amg, collective_nodes_of(settings, problem, op), size)});
+}
+
 /// True if `auto` will take multigrid for a grid without a matrix.
 bool takes_multigrid(const SolveSettings& settings, const spmv::Problem& problem) {
   const bool is_free = settings.preconditioner == "none";
@@ -163,19 +179,10 @@ MemoryForecast collective_forecast_solve(const Communicator& communicator,
   if (settings.scale == "rows" && !settings.is_matrix_free())
     forecast.parts.push_back(
         {"scaled rows", ScaledSystem::forecast_bytes(size, size.elements_per_rank)});
-  if (const auto isai = settings.parsed_isai()) {
-    // It is built before the vectors of the method are there, but for b and x.
-    const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;
-    const auto bytes = solver::IsaiPreconditioner::forecast_bytes(*isai, size);
-    forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
-  }
   if (is_varying && !settings.is_matrix_free() && settings.has_multigrid())
     forecast.parts.push_back(
         {"multigrid", bytes_of_matrix_multigrid(communicator, settings, problem, size)});
-  if (settings.preconditioner_name() == "amg")
-    forecast.parts.push_back(
-        {"amg", solver::amg::forecast_bytes(settings.parsed_amg().value(),
-                                            collective_nodes_of(settings, problem, op), size)});
+  collective_add_preconditioner(settings, problem, size, op, forecast);
   return forecast;
 }
 

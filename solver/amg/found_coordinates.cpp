@@ -10,14 +10,18 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "comm_thread/engine/crew.h"
+#include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "perfmodel/phase_times.h"
+#include "perfmodel/simd.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/rotation_energy.h"
 #include "spmv/problems/random_numbers.h"
-#include "spmv/rows/halo_vector.h"
+#include "spmv/rows/vector_halo.h"
+#include "spmv/sums/binned_sum.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -25,17 +29,22 @@ namespace {
 using comm_thread::TeamThread;
 using spmv::GlobalIndex;
 
-constexpr int most_search_steps = 20;
-/// The search ends where a step lowers the quotient by less than this share of it: slender bodies
-/// need small ones.
+constexpr int most_search_steps = 12;
+/// The search ends where a step lowers the quotient by less than this share of it.
 constexpr double least_gain = 0.1;
 /// It is given up where a step after so many lowers a large quotient by less than this share.
 constexpr int least_search_steps = 8;
 constexpr double hopeless_gain = 0.03;
+/// Where the search leaves more, its vector is not worth settling.
+constexpr double most_quotient_of_search = 0.3;
 /// Quotients of coordinates are within these: 0 but for nodes next to those that are held. Other
 /// smooth vectors have 0.1 to 1.
 constexpr double most_quotient = 0.05;
 constexpr double least_quotient = -0.1;
+/// The vector has settled where its error has less than this share of its own energy L. Slender
+/// bodies, in which some errors have little energy, need it this small.
+constexpr double most_error = 3e-5;
+constexpr int most_settling_steps = 40;
 /// A direction is left out where those before it leave less than this of its square.
 constexpr double least_part = 1e-5;
 constexpr std::uint64_t search_seed = 20;
@@ -49,66 +58,88 @@ struct Direction {
   SearchArray x, energy, length;  // x, E·x, and L·x for each component
 };
 
-/// Sums of products over all ranks and threads, of whole numbers: in any order the same.
-class WholeSums {
+/// Sums of products over all ranks and threads, to the last bit the same in any order.
+class ProductSums {
  public:
-  using Pair = std::pair<const double*, const double*>;
+  /// A pair of vectors, by their numbers.
+  using Pair = std::pair<std::size_t, std::size_t>;
+  static constexpr std::size_t most_sums = 12;
 
-  explicit WholeSums(const spmv::SparseOperator& op)
-      : op_(op),
-        bits_(std::min(50, 62 - static_cast<int>(std::ceil(
-                                    std::log2(static_cast<double>(op.global_row_count()) + 1))))) {}
+  explicit ProductSums(const comm_thread::Crew& crew)
+      : crew_(crew),
+        sums_(crew.communicator(), crew.comm_thread(), crew.team().thread_count(),
+              static_cast<int>(most_sums)) {}
 
-  /// Σ a_i·b_i of each pair; nothing is said where one is not finite. Collective.
-  template <std::size_t count>
-  std::array<double, count> collective_add(const std::array<Pair, count>& pairs) const {
-    const auto thread_count = static_cast<std::size_t>(op_.team().thread_count());
-    std::vector<std::array<double, count>> largest(thread_count, std::array<double, count>{});
-    std::vector<std::array<std::int64_t, count>> sums(thread_count,
-                                                      std::array<std::int64_t, count>{});
-    const auto visit = [&](const TeamThread& thread, const auto& work) {
-      op_.for_each_element(thread.index, [&](std::size_t i) {
-        for (std::size_t p = 0; p < count; ++p) work(p, pairs[p].first[i] * pairs[p].second[i]);
-      });
-    };
-    op_.team().run([&](const TeamThread& thread) {
-      auto& own = largest[static_cast<std::size_t>(thread.index)];
-      visit(thread, [&](std::size_t p, double product) {
-        const double size = std::abs(product);
-        own[p] = size <= own[p] ? own[p] : std::isnan(size) ? infinite : size;
-      });
+  /// Σ a_i·b_i of each pair; not a number where a vector has an entry that is not finite.
+  /// Shape: vectors: [count] each. Collective.
+  std::array<double, most_sums> collective_add(std::span<const double* const> vectors,
+                                               std::size_t count, std::span<const Pair> pairs) {
+    const std::vector<double> largest = collective_largest(vectors, count);
+    std::array<double, most_sums> results{};
+    if (!std::ranges::all_of(largest, [](double size) { return std::isfinite(size); })) {
+      results.fill(std::numeric_limits<double>::quiet_NaN());
+      return results;
+    }
+    crew_.team().run([&](const TeamThread& thread) {
+      const auto share =
+          comm_thread::share_of(static_cast<std::int64_t>(count), thread.index, thread.count);
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const auto [one, other] = pairs[p];
+        spmv::BinnedSum sum(largest[one] * largest[other]);
+        spmv::add_terms(sum, share.end - share.begin,
+                        [a = vectors[one] + share.begin,
+                         b = vectors[other] + share.begin]<class Value>(std::ptrdiff_t i) {
+                          return perfmodel::load<Value>(a + i) * perfmodel::load<Value>(b + i);
+                        });
+        sum.flush(sums_.part(thread.index, static_cast<int>(p)));
+      }
+      sums_.collective_reduce(thread);
     });
-    std::array<double, count> units{};
-    for (const auto& of_thread : largest)
-      for (std::size_t p = 0; p < count; ++p) units[p] = std::max(units[p], of_thread[p]);
-    op_.communicator().max(units);
-    for (double& unit : units) unit = unit_of(unit);
-    op_.team().run([&](const TeamThread& thread) {
-      auto& own = sums[static_cast<std::size_t>(thread.index)];
-      visit(thread, [&](std::size_t p, double product) {
-        if (units[p] > 0 && std::isfinite(units[p])) own[p] += std::llrint(product / units[p]);
-      });
-    });
-    std::array<std::int64_t, count> totals{};
-    for (const auto& of_thread : sums)
-      for (std::size_t p = 0; p < count; ++p) totals[p] += of_thread[p];
-    op_.communicator().sum(totals);
-    std::array<double, count> results{};
-    for (std::size_t p = 0; p < count; ++p) results[p] = units[p] * static_cast<double>(totals[p]);
+    for (std::size_t p = 0; p < pairs.size(); ++p) results[p] = sums_.result(static_cast<int>(p));
     return results;
   }
 
  private:
-  static constexpr double infinite = std::numeric_limits<double>::infinity();
-
-  /// A power of two: sums of numbers up to `largest` are whole numbers of it below 2^62.
-  double unit_of(double largest) const {
-    return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest) + 1 - bits_)
-                                                 : largest;
+  /// The largest absolute entry of each vector; infinite for one that is not a number.
+  std::vector<double> collective_largest(std::span<const double* const> vectors,
+                                         std::size_t count) const {
+    std::vector<std::vector<double>> of_threads(
+        static_cast<std::size_t>(crew_.team().thread_count()));
+    crew_.team().run([&](const TeamThread& thread) {
+      const auto share =
+          comm_thread::share_of(static_cast<std::int64_t>(count), thread.index, thread.count);
+      for (const double* const v : vectors)
+        of_threads[static_cast<std::size_t>(thread.index)].push_back(
+            largest_of({v + share.begin, v + share.end}));
+    });
+    std::vector<double> largest(vectors.size());
+    for (const std::vector<double>& of_thread : of_threads)
+      for (std::size_t i = 0; i < largest.size(); ++i)
+        largest[i] = std::max(largest[i], of_thread[i]);
+    crew_.communicator().max(largest);
+    return largest;
   }
 
-  const spmv::SparseOperator& op_;
-  int bits_;
+  /// Several maxima at once hide the latency of a comparison.
+  static double largest_of(std::span<const double> values) {
+    constexpr std::size_t width = 8;
+    std::array<double, width> most{};
+    const auto take = [&](double& own, double value) {
+      const double size = std::abs(value);
+      own = own < size ? size : own;
+    };
+    const std::size_t whole = values.size() / width * width;
+    for (std::size_t i = 0; i < whole; i += width)
+      for (std::size_t k = 0; k < width; ++k) take(most[k], values[i + k]);
+    for (const double value : values.subspan(whole)) take(most[0], value);
+    bool is_finite = true;
+    for (const double value : values)
+      is_finite &= std::abs(value) <= std::numeric_limits<double>::max();
+    return is_finite ? std::ranges::max(most) : std::numeric_limits<double>::infinity();
+  }
+
+  comm_thread::Crew crew_;
+  comm_thread::ReproducibleSum sums_;
 };
 
 /// The lowest vector of a small symmetric matrix A relative to B, by Cholesky's factor of B and
@@ -206,32 +237,34 @@ class LowestVector {
 /// The search on the nodes of this rank; vectors have the components of a node together.
 class CoordinateSearch {
  public:
-  CoordinateSearch(const spmv::SparseOperator& op, RotationEnergy matrices, std::size_t size)
-      : size_(size),
-        energy_(op.communicator(), op.comm_thread(), op.team(), std::move(matrices.energy),
-                spmv::MatrixFormat::crs),
-        laplacian_(op.communicator(), op.comm_thread(), op.team(), std::move(matrices.laplacian),
-                   spmv::MatrixFormat::crs),
+  CoordinateSearch(const comm_thread::Crew& crew, const LevelMatrix& level, const NodeRows& nodes)
+      : crew_(crew),
+        size_(static_cast<std::size_t>(nodes.block_size())),
+        energy_(crew, level, nodes),
+        laplacian_(crew.communicator(), crew.comm_thread(), crew.team(),
+                   energy_.collective_make_laplacian(crew), spmv::MatrixFormat::crs),
         preconditioner_(laplacian_, {.mode = spmv::Mode::vector}),
-        sums_(energy_),
-        sums_of_nodes_(laplacian_),
-        rows_(energy_.collective_make_vector()),
-        nodes_(laplacian_.collective_make_vector()),
-        of_rows_(energy_.element_count()),
-        of_nodes_(laplacian_.element_count()),
-        to_nodes_(laplacian_.element_count()),
-        is_coupled_(laplacian_.element_count()),
-        x_(energy_.element_count()),
-        w_(energy_.element_count()),
-        p_(energy_.element_count()) {
+        sums_(crew),
+        node_count_(laplacian_.element_count()),
+        places_((node_count_ + static_cast<std::size_t>(energy_.plan().halo_count)) * size_),
+        halo_(crew, energy_.plan(), energy_.thread_nodes(), places_.data(),
+              static_cast<int>(size_)),
+        of_rows_(node_count_ * size_),
+        of_nodes_(node_count_),
+        to_nodes_(node_count_),
+        is_coupled_(node_count_),
+        is_at_rim_(energy_.nodes_at_rim()),
+        x_(node_count_ * size_),
+        w_(node_count_ * size_),
+        p_(node_count_ * size_) {
     const spmv::CrsMatrix& rows = laplacian_.matrix().matrix().rows;
     std::int64_t count = 0;
-    for (std::size_t node = 0; node < is_coupled_.size(); ++node)
+    for (std::size_t node = 0; node < node_count_; ++node)
       if (rows.row_offsets[node + 1] - rows.row_offsets[node] > 1) {
         is_coupled_[node] = 1;
         ++count;
       }
-    coupled_count_ = static_cast<double>(op.communicator().sum(count));
+    coupled_count_ = static_cast<double>(crew.communicator().sum(count));
   }
 
   FoundCoordinates collective_run() {
@@ -245,24 +278,35 @@ class CoordinateSearch {
       if (!lowest) return {{}, step};
       quotient = *lowest;
       const double gain = (before - quotient) / std::abs(quotient);
-      goes_on = quotient < most_quotient ? gain >= least_gain
-                                         : step < least_search_steps || gain >= hopeless_gain;
+      goes_on = quotient < most_quotient_of_search
+                    ? gain >= least_gain
+                    : step < least_search_steps || gain >= hopeless_gain;
       if (goes_on) collective_precondition(quotient);
     }
-    if (quotient > most_quotient || quotient < least_quotient) return {{}, step};
+    if (quotient > most_quotient_of_search || quotient < least_quotient) return {{}, step};
+    step += collective_settle();
+    collective_multiply(x_);
+    quotient = collective_dot(x_.x, x_.energy) / collective_dot(x_.x, x_.length);
+    if (!(quotient <= most_quotient && quotient >= least_quotient)) return {{}, step};
     return {{x_.x.data(), x_.x.data() + x_.x.size()}, step};
   }
 
  private:
   template <class Work>
-  void for_rows(const Work& work) {
-    energy_.team().run(
-        [&](const TeamThread& thread) { energy_.for_each_element(thread.index, work); });
+  void for_rows(const Work& work) const {
+    crew_.team().run([&](const TeamThread& thread) {
+      const auto share = comm_thread::share_of(static_cast<std::int64_t>(node_count_ * size_),
+                                               thread.index, thread.count);
+      for (auto row = static_cast<std::size_t>(share.begin);
+           row < static_cast<std::size_t>(share.end); ++row)
+        work(row);
+    });
   }
 
   /// A smooth vector in `w_`: M of a random one.
   void begin() {
-    const std::int64_t first = energy_.matrix().matrix().first_row();
+    const GlobalIndex first =
+        laplacian_.matrix().matrix().first_row() * static_cast<GlobalIndex>(size_);
     for_rows([&](std::size_t row) {
       of_rows_[row] = spmv::uniform(search_seed, first + static_cast<GlobalIndex>(row)) - 0.5;
     });
@@ -271,38 +315,31 @@ class CoordinateSearch {
 
   /// E·x and L·x.
   void collective_multiply(Direction& v) {
-    perfmodel::PhaseTimer not_reported;
-    energy_.team().run([&](const TeamThread& thread) {
-      energy_.for_each_element(thread.index,
-                               [&](std::size_t row) { rows_->values()[row] = v.x[row]; });
-      energy_.apply(thread, spmv::Mode::vector, *rows_, v.energy.data(), not_reported, {});
-      for (std::size_t c = 0; c < size_; ++c) {
-        thread.barrier();
-        laplacian_.for_each_element(thread.index, [&](std::size_t node) {
-          nodes_->values()[node] = v.x[node * size_ + c];
-        });
-        laplacian_.apply(thread, spmv::Mode::vector, *nodes_, of_nodes_.data(), not_reported, {});
-        thread.barrier();
-        laplacian_.for_each_element(
-            thread.index, [&](std::size_t node) { v.length[node * size_ + c] = of_nodes_[node]; });
-      }
+    for_rows([&](std::size_t row) { places_[row] = v.x[row]; });
+    crew_.team().run([&](const TeamThread& thread) {
+      halo_.collective_renew(thread, crew_);
+      energy_.multiply(thread, places_.data(), v.energy.data(), v.length.data());
     });
   }
 
   /// x becomes the lowest vector of the span of x, w and p. Returns its quotient; nothing where
   /// there is none, or numbers are not finite.
   std::optional<double> collective_combine(int step) {
-    const std::array<Direction*, 3> all{&x_, &w_, &p_};
     if (step == 0) std::swap(x_, w_);
-    using Pair = WholeSums::Pair;
-    std::array<Pair, 12> pairs;
+    std::array<const double*, 9> vectors{};
+    std::array<ProductSums::Pair, ProductSums::most_sums> pairs;
     std::size_t next = 0;
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; const Direction* const direction : {&x_, &w_, &p_}) {
+      vectors[i] = direction->x.data();
+      vectors[3 + i] = direction->energy.data();
+      vectors[6 + i] = direction->length.data();
       for (std::size_t j = 0; j <= i; ++j) {
-        pairs[next++] = {all[i]->x.data(), all[j]->energy.data()};
-        pairs[next++] = {all[i]->x.data(), all[j]->length.data()};
+        pairs[next++] = {i, 3 + j};
+        pairs[next++] = {i, 6 + j};
       }
-    const auto sums = sums_.collective_add(pairs);
+      ++i;
+    }
+    const auto sums = sums_.collective_add(vectors, node_count_ * size_, pairs);
     if (!std::ranges::all_of(sums, [](double sum) { return std::isfinite(sum); }))
       return std::nullopt;
     LowestVector::Matrix a{};
@@ -315,20 +352,64 @@ class CoordinateSearch {
       }
     const LowestVector lowest(a, b);
     if (lowest.count() == 0) return std::nullopt;
-    const auto [of_x, of_w, of_p] = lowest.parts();
-    const auto combine = [&](SearchArray Direction::* part) {
-      SearchArray& x = x_.*part;
-      SearchArray& w = w_.*part;
-      SearchArray& p = p_.*part;
-      for_rows([&, of_x = of_x, of_w = of_w, of_p = of_p](std::size_t row) {
-        p[row] = of_w * w[row] + of_p * p[row];
-        x[row] = of_x * x[row] + p[row];
-      });
-    };
-    combine(&Direction::x);
-    combine(&Direction::energy);
-    combine(&Direction::length);
+    combine(lowest.parts());
     return lowest.quotient();
+  }
+
+  /// x and its products become those of the sum of these parts of x, w and p, p what is not of x.
+  void combine(const std::array<double, LowestVector::most>& parts) {
+    combine_array(parts, x_.x, w_.x, p_.x);
+    combine_array(parts, x_.energy, w_.energy, p_.energy);
+    combine_array(parts, x_.length, w_.length, p_.length);
+  }
+  void combine_array(const std::array<double, LowestVector::most>& parts, SearchArray& x,
+                     const SearchArray& w, SearchArray& p) const {
+    for_rows([&](std::size_t row) {
+      p[row] = parts[1] * w[row] + parts[2] * p[row];
+      x[row] = parts[0] * x[row] + p[row];
+    });
+  }
+
+  double collective_dot(const SearchArray& a, const SearchArray& b) {
+    constexpr std::array<ProductSums::Pair, 1> pair{{{0, 1}}};
+    return sums_.collective_add(std::array<const double*, 2>{a.data(), b.data()},
+                                node_count_ * size_, pair)[0];
+  }
+
+  /// Solves E·x = 0 at the nodes that are not at the rim, with x as it is at those that are, by
+  /// preconditioned conjugate gradients. The lowest vector need not satisfy that: where its
+  /// quotient is not 0, the places of a slender body grow or shrink from one end to the other.
+  /// Returns the number of steps. What p and w hold is lost.
+  int collective_settle() {
+    SearchArray& residual = p_.energy;
+    Direction direction(p_.x.size());
+    collective_multiply(x_);
+    const double energy = collective_dot(x_.x, x_.length);
+    for_rows([&](std::size_t row) {
+      residual[row] = is_at_rim_[row / size_] ? 0 : -x_.energy[row];
+      direction.x[row] = 0;
+    });
+    double before = 0;
+    for (int step = 0; step < most_settling_steps; ++step) {
+      for_rows([&](std::size_t row) { of_rows_[row] = residual[row]; });
+      collective_apply_inverse();
+      for_rows([&](std::size_t row) {
+        if (is_at_rim_[row / size_]) w_.x[row] = 0;
+      });
+      const double error = collective_dot(residual, w_.x);
+      if (!(error > most_error * energy)) return step;
+      const double share = step == 0 ? 0 : error / before;
+      before = error;
+      for_rows([&](std::size_t row) { direction.x[row] = w_.x[row] + share * direction.x[row]; });
+      collective_multiply(direction);
+      const double length = error / collective_dot(direction.x, direction.energy);
+      if (!std::isfinite(length)) return step;
+      for_rows([&](std::size_t row) {
+        x_.x[row] += length * direction.x[row];
+        if (!is_at_rim_[row / size_]) residual[row] -= length * direction.energy[row];
+      });
+    }
+    return most_settling_steps;
   }
 
   /// w = M·(E·x − quotient·L·x).
@@ -337,37 +418,46 @@ class CoordinateSearch {
     collective_apply_inverse();
   }
 
-  /// w = M·of_rows_ for each component, without its mean.
+  /// w = P·M·P·of_rows_ for each component, where P takes the mean away.
   void collective_apply_inverse() {
     for (std::size_t c = 0; c < size_; ++c) {
+      for_nodes([&](std::size_t node) { of_nodes_[node] = of_rows_[node * size_ + c]; });
+      collective_take_mean_away(of_nodes_);
       preconditioner_.begin_solve();
       laplacian_.team().run([&](const TeamThread& thread) {
-        laplacian_.for_each_element(
-            thread.index, [&](std::size_t node) { of_nodes_[node] = of_rows_[node * size_ + c]; });
-        thread.barrier();
         preconditioner_.apply(thread, of_nodes_.data(), to_nodes_.data());
       });
-      const auto [sum] = sums_of_nodes_.collective_add(
-          std::array<WholeSums::Pair, 1>{{{to_nodes_.data(), is_coupled_.data()}}});
-      const double mean = sum / coupled_count_;
-      laplacian_.team().run([&](const TeamThread& thread) {
-        laplacian_.for_each_element(thread.index, [&](std::size_t node) {
-          w_.x[node * size_ + c] = is_coupled_[node] * (to_nodes_[node] - mean);
-        });
-      });
+      collective_take_mean_away(to_nodes_);
+      for_nodes([&](std::size_t node) { w_.x[node * size_ + c] = to_nodes_[node]; });
     }
   }
 
+  template <class Work>
+  void for_nodes(const Work& work) {
+    laplacian_.team().run(
+        [&](const TeamThread& thread) { laplacian_.for_each_element(thread.index, work); });
+  }
+
+  /// Takes the mean over nodes that are coupled with others; the rest become zero.
+  void collective_take_mean_away(SearchArray& v) {
+    constexpr std::array<ProductSums::Pair, 1> pair{{{0, 1}}};
+    const std::array<const double*, 2> vectors{v.data(), is_coupled_.data()};
+    const double mean = sums_.collective_add(vectors, node_count_, pair)[0] / coupled_count_;
+    for_nodes([&](std::size_t node) { v[node] = is_coupled_[node] * (v[node] - mean); });
+  }
+
+  comm_thread::Crew crew_;
   std::size_t size_;
-  spmv::SparseOperator energy_;
+  RotationEnergy energy_;
   spmv::SparseOperator laplacian_;
   AmgPreconditioner preconditioner_;
-  WholeSums sums_;
-  WholeSums sums_of_nodes_;
-  std::unique_ptr<spmv::HaloVector<double>> rows_;
-  std::unique_ptr<spmv::HaloVector<double>> nodes_;
+  ProductSums sums_;
+  std::size_t node_count_;
+  SearchArray places_;  // of nodes, those of the halo as well
+  spmv::VectorHalo<double> halo_;
   SearchArray of_rows_, of_nodes_, to_nodes_;
   SearchArray is_coupled_;  // 1 for nodes that are coupled with others, else 0
+  std::vector<char> is_at_rim_;  // by node
   double coupled_count_ = 0;
   Direction x_, w_, p_;
 };
@@ -381,9 +471,7 @@ FoundCoordinates collective_find_coordinates(const spmv::SparseOperator& op,
                           .plan = op.halo_plan(),
                           .thread_rows = {rows.begin(), rows.end()}};
   const comm_thread::Crew crew(op.communicator(), op.comm_thread(), op.team());
-  return CoordinateSearch(op, collective_build_rotation_energy(crew, level, nodes),
-                          static_cast<std::size_t>(nodes.block_size()))
-      .collective_run();
+  return CoordinateSearch(crew, level, nodes).collective_run();
 }
 
 }  // namespace weft::solver::amg

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "comm_thread/engine/crew.h"
-#include "perfmodel/simd.h"
+#include "solver/eigen/panel_kernels.h"
 #include "spmv/problems/random_numbers.h"
-#include "spmv/rows/index.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::solver {
@@ -15,12 +14,14 @@ namespace {
 
 using comm_thread::TeamThread;
 
-/// Rows that a pass over several panels keeps in the first cache.
-constexpr std::int64_t chunk_rows = 128;
-constexpr std::size_t most_width = 8;
+/// Rows that a pass over several panels keeps in the second cache: 80 kB for 40 vectors.
+constexpr std::int64_t most_chunk_rows = 256;
+constexpr int most_width = 8;
 
 /// A square of so many rows and columns as a panel has columns, row by row.
-using Square = std::array<double, most_width * most_width>;
+using Square = std::array<double, std::size_t{most_width} * most_width>;
+/// The rows of a chunk.
+using Chunk = std::array<double, static_cast<std::size_t>(most_chunk_rows) * most_width>;
 
 /// Where an entry of a matrix that stands row by row is.
 std::size_t place(int row, int column, int columns) {
@@ -28,98 +29,71 @@ std::size_t place(int row, int column, int columns) {
          static_cast<std::size_t>(column);
 }
 
-/// Calls work.operator()<width>() for the width of a panel.
-template <class Work>
-void with_width(int width, const Work& work) {
-  switch (width) {
-    case 1:
-      return work.template operator()<1>();
-    case 2:
-      return work.template operator()<2>();
-    case 4:
-      return work.template operator()<4>();
-    default:
-      return work.template operator()<8>();
-  }
-}
-
-/// sums = QᵀY over some rows, in the order of the rows. Reads 16 · width bytes a row and does
-/// 2 · width² flops.
-template <int width>
-void sum_products(const double* q, const double* y, std::int64_t count, double* sums) {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    double local[width][width] = {};
-    for (std::int64_t i = 0; i < count; ++i)
-      for (int a = 0; a < width; ++a)
-        for (int b = 0; b < width; ++b) local[a][b] += q[i * width + a] * y[i * width + b];
-    for (int a = 0; a < width; ++a)
-      for (int b = 0; b < width; ++b) sums[a * width + b] = local[a][b];
-  });
-}
-
-/// y += q·c over some rows. Shape: c: [width, width], row by row.
-template <int width>
-void add_combination(const double* q, const double* c, std::int64_t count, double* y) {
-  perfmodel::on_widest_simd([&]() __attribute__((always_inline)) {
-    double local[width][width];
-    for (int a = 0; a < width; ++a)
-      for (int b = 0; b < width; ++b) local[a][b] = c[a * width + b];
-    for (std::int64_t i = 0; i < count; ++i) {
-      double row[width];  // in a register: q and y might be the same memory
-      for (int b = 0; b < width; ++b) row[b] = y[i * width + b];
-      for (int a = 0; a < width; ++a)
-        for (int b = 0; b < width; ++b) row[b] += q[i * width + a] * local[a][b];
-      for (int b = 0; b < width; ++b) y[i * width + b] = row[b];
-    }
-  });
-}
-
-/// The block of `c` that leads from panel `from` to panel `to`, row by row, times `factor`.
-Square block_of(const SmallMatrix& c, int width, int from, int to, double factor) {
-  Square block{};
-  for (int a = 0; a < width; ++a)
+/// Rows `first` to `first + rows` of `width` columns of `c`, row by row, times `factor`.
+void copy_rows(const SmallMatrix& c, int first, int rows, int column, int width, double factor,
+               double* to) {
+  for (int a = 0; a < rows; ++a)
     for (int b = 0; b < width; ++b)
-      block[place(a, b, width)] = factor * c(from * width + a, to * width + b);
-  return block;
+      to[place(a, b, width)] = factor * c(first + a, column * width + b);
+}
+
+/// Sums of the squares of each column, over some rows in their order.
+std::array<double, most_width> squares_of(const double* y, std::int64_t rows, int width) {
+  std::array<double, most_width> squares{};
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (int b = 0; b < width; ++b) {
+      const double value = y[i * width + b];
+      squares[static_cast<std::size_t>(b)] += value * value;
+    }
+  return squares;
+}
+
+/// A power of two that makes a number of that size at most 1; 1 for 0 and what is not finite.
+double scale_for(double size) {
+  if (!(size > 0) || !std::isfinite(size)) return 1;
+  int exponent = 0;
+  std::frexp(size, &exponent);
+  return std::ldexp(1.0, -std::clamp(exponent, -1000, 1000));
 }
 
 }  // namespace
 
-BlockBasis::BlockBasis(const spmv::LinearOperator& op, int width, int panel_count)
+BlockBasis::BlockBasis(const spmv::LinearOperator& op, int width, int panel_count, int sum_count)
     : op_(op),
       width_(width),
-      sum_(op.communicator(), op.comm_thread(), op.team().thread_count(),
-           panel_count * width * width) {
+      chunk_rows_(std::min(most_chunk_rows, spmv::RowPartition::block_size(op.global_row_count()))),
+      rooms_(static_cast<std::size_t>(op.team().thread_count()),
+             std::vector<double>(place(panel_count, 0, width * width))),
+      coefficients_(place(panel_count, 0, width * width)),
+      exact_(op.communicator(), op.comm_thread(), op.team().thread_count(),
+             std::max(sum_count, width * width + width)),
+      bounded_(op.communicator(), op.comm_thread(), op.team().thread_count(),
+               panel_count * width * width) {
   const std::size_t size = op.element_count() * static_cast<std::size_t>(width);
-  for (int number = 0; number < panel_count; ++number) panels_.emplace_back(size);
+  for (int number = 0; number < panel_count; ++number) {
+    panels_.emplace_back(size);
+    starts_.push_back(panels_.back().data());
+  }
   op.team().run([&](const TeamThread& thread) {
     for (Panel& panel : panels_)
-      for_each_segment(thread, [&](std::int64_t row, std::int64_t count) {
+      for_each_chunk(thread, [&](std::int64_t row, std::int64_t count) {
         std::fill_n(panel.data() + row * width_, count * width_, 0.0);
       });
   });
 }
 
 template <class Work>
-void BlockBasis::for_each_segment(const TeamThread& thread, const Work& work) const {
-  op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
-    work(static_cast<std::int64_t>(begin), count);
+void BlockBasis::for_each_chunk(const TeamThread& thread, const Work& work) const {
+  op_.for_each_segment(thread.index, [&](std::size_t first, std::int64_t count) {
+    const std::int64_t end = static_cast<std::int64_t>(first) + count;
+    for (auto begin = static_cast<std::int64_t>(first); begin < end; begin += chunk_rows_)
+      work(begin, std::min(chunk_rows_, end - begin));
   });
 }
 
-template <class Add>
-std::vector<double> BlockBasis::collective_sums(int count, const Add& add) {
-  const spmv::GlobalIndex most = spmv::RowPartition::block_size(op_.global_row_count());
-  op_.team().run([&](const TeamThread& thread) {
-    for_each_segment(thread, [&](std::int64_t row, std::int64_t rows) {
-      for (std::int64_t begin = row; begin < row + rows; begin += most)
-        add(thread, begin, std::min(most, row + rows - begin));
-    });
-    sum_.collective_reduce(thread);
-  });
-  std::vector<double> results;
-  for (int i = 0; i < count; ++i) results.push_back(sum_.result(i));
-  return results;
+template <class Work>
+void BlockBasis::run_over_chunks(const Work& work) const {
+  op_.team().run([&](const TeamThread& thread) { for_each_chunk(thread, work); });
 }
 
 void BlockBasis::fill_columns_randomly(double* y, int count, std::int64_t first_column) const {
@@ -134,138 +108,191 @@ void BlockBasis::fill_columns_randomly(double* y, int count, std::int64_t first_
   });
 }
 
-SmallMatrix BlockBasis::collective_products(int count, const double* y) {
-  const int block = width_ * width_;
-  const std::vector<double> sums = collective_sums(
-      count * block, [&](const TeamThread& thread, std::int64_t row, std::int64_t rows) {
-        Square part{};
-        for (int p = 0; p < count; ++p) {
-          with_width(width_, [&]<int width> {
-            sum_products<width>(panel(p) + row * width, y + row * width, rows, part.data());
-          });
-          for (int i = 0; i < block; ++i)
-            sum_.part(thread.index, p * block + i).add(part[static_cast<std::size_t>(i)]);
-        }
-      });
-  SmallMatrix products(count * width_, width_);
-  for (int row = 0; row < products.rows(); ++row)
-    for (int column = 0; column < width_; ++column)
-      products(row, column) = sums[place(row, column, width_)];
-  return products;
+SmallMatrix BlockBasis::collective_products(int count, double* y) {
+  Step step;
+  step.norms.assign(static_cast<std::size_t>(width_), 1.0);
+  const SmallMatrix nothing(count * width_, width_);
+  op_.team().run([&](const TeamThread& thread) {
+    collective_subtract_known(thread, count, count, nothing, y, step);
+  });
+  return step.products;
 }
 
 SmallMatrix BlockBasis::collective_gram(const double* y) {
-  const std::vector<double> sums = collective_sums(
-      width_ * width_, [&](const TeamThread& thread, std::int64_t row, std::int64_t rows) {
-        Square part{};
-        with_width(width_, [&]<int width> {
-          sum_products<width>(y + row * width, y + row * width, rows, part.data());
-        });
-        for (int i = 0; i < width_ * width_; ++i)
-          sum_.part(thread.index, i).add(part[static_cast<std::size_t>(i)]);
-      });
-  SmallMatrix gram(width_, width_);
-  for (int row = 0; row < width_; ++row)
-    for (int column = 0; column < width_; ++column)
-      gram(row, column) = sums[place(row, column, width_)];
-  return gram;
+  Step step;
+  op_.team().run([&](const TeamThread& thread) { collective_pair(thread, y, y, step); });
+  return step.with_last;
+}
+
+void BlockBasis::collective_pair(const TeamThread& thread, const double* x, const double* y,
+                                 Step& step) {
+  const std::array<const double*, 1> panel{x};
+  for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+    Square part{};
+    const double* const of_y = y + begin * width_;
+    sum_products(width_, panel, begin, of_y, rows, part.data());
+    for (int i = 0; i < width_ * width_; ++i)
+      exact_.part(thread.index, i).add(part[static_cast<std::size_t>(i)]);
+    const auto squares = squares_of(of_y, rows, width_);
+    for (int b = 0; b < width_; ++b)
+      exact_.part(thread.index, width_ * width_ + b).add(squares[static_cast<std::size_t>(b)]);
+  });
+  exact_.collective_reduce(thread);
+  if (thread.is_primary()) {
+    step.with_last = SmallMatrix(width_, width_);
+    step.norms.clear();
+    for (int b = 0; b < width_; ++b) {
+      for (int a = 0; a < width_; ++a) step.with_last(a, b) = exact_.result(a * width_ + b);
+      step.norms.push_back(std::sqrt(exact_.result(width_ * width_ + b)));
+    }
+  }
+  thread.barrier();
+}
+
+void BlockBasis::collective_subtract_known(const TeamThread& thread, int first, int count,
+                                           const SmallMatrix& known, double* y, Step& step) {
+  if (thread.is_primary())
+    copy_rows(known, first * width_, (count - first) * width_, 0, width_, -1, coefficients_.data());
+  std::array<double, most_width> scale{};
+  for (int b = 0; b < width_; ++b)
+    scale[static_cast<std::size_t>(b)] = scale_for(step.norms[static_cast<std::size_t>(b)]);
+  thread.barrier();
+  std::vector<double>& part = room(thread);
+  for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+    double* const of_y = y + begin * width_;
+    if (first < count)
+      add_combination(width_, panels(first, count - first), begin, coefficients_.data(), rows,
+                      of_y);
+    sum_products(width_, panels(0, count), begin, of_y, rows, part.data());
+    auto& sum = bounded_.part(thread.index);
+    for (int row = 0; row < count * width_; ++row)
+      for (int b = 0; b < width_; ++b)
+        sum.add(place(row, b, width_),
+                part[place(row, b, width_)] * scale[static_cast<std::size_t>(b)]);
+  });
+  bounded_.collective_reduce(thread);
+  if (thread.is_primary()) {
+    step.products = SmallMatrix(count * width_, width_);
+    for (int row = 0; row < count * width_; ++row)
+      for (int b = 0; b < width_; ++b)
+        step.products(row, b) =
+            bounded_.result(row * width_ + b) / scale[static_cast<std::size_t>(b)];
+  }
+  thread.barrier();
+}
+
+void BlockBasis::collective_subtract_found(const TeamThread& thread, int count, double* y,
+                                           Step& step) {
+  if (thread.is_primary())
+    copy_rows(step.products, 0, count * width_, 0, width_, -1, coefficients_.data());
+  std::array<double, most_width> scale{};
+  for (int b = 0; b < width_; ++b)
+    scale[static_cast<std::size_t>(b)] = scale_for(step.norms[static_cast<std::size_t>(b)]);
+  thread.barrier();
+  const std::array<const double*, 1> own{y};
+  for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+    double* const of_y = y + begin * width_;
+    add_combination(width_, panels(0, count), begin, coefficients_.data(), rows, of_y);
+    Square part{};
+    sum_products(width_, own, begin, of_y, rows, part.data());
+    for (int a = 0; a < width_; ++a)
+      for (int b = 0; b < width_; ++b)
+        bounded_.part(thread.index)
+            .add(place(a, b, width_), part[place(a, b, width_)] *
+                                          scale[static_cast<std::size_t>(a)] *
+                                          scale[static_cast<std::size_t>(b)]);
+  });
+  bounded_.collective_reduce(thread);
+  if (thread.is_primary()) {
+    step.gram = SmallMatrix(width_, width_);
+    for (int a = 0; a < width_; ++a)
+      for (int b = 0; b < width_; ++b)
+        step.gram(a, b) = bounded_.result(a * width_ + b) / scale[static_cast<std::size_t>(a)] /
+                          scale[static_cast<std::size_t>(b)];
+  }
+  thread.barrier();
 }
 
 void BlockBasis::subtract(int count, const SmallMatrix& c, double* y) const {
-  op_.team().run([&](const TeamThread& thread) {
-    for_each_segment(thread, [&](std::int64_t row, std::int64_t rows) {
-      for (std::int64_t begin = row; begin < row + rows; begin += chunk_rows) {
-        const std::int64_t length = std::min(chunk_rows, row + rows - begin);
-        for (int p = 0; p < count; ++p) {
-          const auto block = block_of(c, width_, p, 0, -1);
-          with_width(width_, [&]<int width> {
-            add_combination<width>(panel(p) + begin * width, block.data(), length,
-                                   y + begin * width);
-          });
-        }
-      }
-    });
+  std::vector<double> rows_of_c(place(count * width_, 0, width_));
+  copy_rows(c, 0, count * width_, 0, width_, -1, rows_of_c.data());
+  run_over_chunks([&](std::int64_t begin, std::int64_t rows) {
+    add_combination(width_, panels(0, count), begin, rows_of_c.data(), rows, y + begin * width_);
+  });
+}
+
+void BlockBasis::multiply(const TeamThread& thread, const SmallMatrix& c, double* y) const {
+  Square factor{};
+  copy_rows(c, 0, width_, 0, width_, 1, factor.data());
+  Chunk before{};
+  const std::array<const double*, 1> panel{before.data()};
+  for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+    double* const to = y + begin * width_;
+    std::copy_n(to, rows * width_, before.data());
+    std::fill_n(to, rows * width_, 0.0);
+    add_combination(width_, panel, 0, factor.data(), rows, to);
   });
 }
 
 void BlockBasis::multiply(const SmallMatrix& c, double* y) const {
-  const auto block = block_of(c, width_, 0, 0, 1);
-  op_.team().run([&](const TeamThread& thread) {
-    std::array<double, chunk_rows * most_width> before{};
-    for_each_segment(thread, [&](std::int64_t row, std::int64_t rows) {
-      for (std::int64_t begin = row; begin < row + rows; begin += chunk_rows) {
-        const std::int64_t length = std::min(chunk_rows, row + rows - begin);
-        double* const to = y + begin * width_;
-        std::copy_n(to, length * width_, before.data());
-        std::fill_n(to, length * width_, 0.0);
-        with_width(width_, [&]<int width> {
-          add_combination<width>(before.data(), block.data(), length, to);
-        });
-      }
-    });
-  });
+  op_.team().run([&](const TeamThread& thread) { multiply(thread, c, y); });
 }
 
 void BlockBasis::rotate(int count, const SmallMatrix& c) {
   const int result_count = c.columns() / width_;
+  const std::size_t size = place(count * width_, 0, width_);  // of what leads to one panel
+  std::vector<double> columns(static_cast<std::size_t>(result_count) * size);
+  for (int to = 0; to < result_count; ++to)
+    copy_rows(c, 0, count * width_, to, width_, 1,
+              columns.data() + static_cast<std::size_t>(to) * size);
   op_.team().run([&](const TeamThread& thread) {
-    std::vector<double> results(static_cast<std::size_t>(chunk_rows * c.columns()));
-    const auto result = [&](int p) { return results.data() + p * chunk_rows * width_; };
-    for_each_segment(thread, [&](std::int64_t row, std::int64_t rows) {
-      for (std::int64_t begin = row; begin < row + rows; begin += chunk_rows) {
-        const std::int64_t length = std::min(chunk_rows, row + rows - begin);
-        std::fill(results.begin(), results.end(), 0.0);
-        for (int from = 0; from < count; ++from)
-          for (int to = 0; to < result_count; ++to) {
-            const auto block = block_of(c, width_, from, to, 1);
-            with_width(width_, [&]<int width> {
-              add_combination<width>(panel(from) + begin * width, block.data(), length, result(to));
-            });
-          }
-        for (int to = 0; to < result_count; ++to)
-          std::copy_n(result(to), length * width_, panel(to) + begin * width_);
-      }
+    std::vector<double> results(static_cast<std::size_t>(chunk_rows_ * c.columns()));
+    const auto result = [&](int p) { return results.data() + p * chunk_rows_ * width_; };
+    for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+      std::fill(results.begin(), results.end(), 0.0);
+      for (int to = 0; to < result_count; ++to)
+        add_combination(width_, panels(0, count), begin,
+                        columns.data() + static_cast<std::size_t>(to) * size, rows, result(to));
+      for (int to = 0; to < result_count; ++to)
+        std::copy_n(result(to), rows * width_, panel(to) + begin * width_);
     });
   });
 }
 
-std::vector<double> BlockBasis::collective_residual_norms(std::span<const double* const> products,
-                                                          const SmallMatrix& c,
+std::vector<double> BlockBasis::collective_residual_norms(int products, const SmallMatrix& c,
                                                           std::span<const double> values) {
-  const int count = static_cast<int>(products.size());
+  const int count = static_cast<int>(values.size()) / width_;
+  const std::size_t size = place(count * width_, 0, width_);
   SmallMatrix scaled = c;
   for (int column = 0; column < c.columns(); ++column)
     for (int row = 0; row < c.rows(); ++row)
       scaled(row, column) *= -values[static_cast<std::size_t>(column)];
-  std::vector<double> norms = collective_sums(
-      c.columns(), [&](const TeamThread& thread, std::int64_t row, std::int64_t rows) {
-        std::vector<double> squares(static_cast<std::size_t>(c.columns()));
-        std::array<double, chunk_rows * most_width> residual{};
-        for (std::int64_t begin = row; begin < row + rows; begin += chunk_rows) {
-          const std::int64_t length = std::min(chunk_rows, row + rows - begin);
-          for (int to = 0; to < count; ++to) {
-            residual.fill(0);
-            for (int from = 0; from < count; ++from) {
-              const auto of_product = block_of(c, width_, from, to, 1);
-              const auto of_vector = block_of(scaled, width_, from, to, 1);
-              with_width(width_, [&]<int width> {
-                add_combination<width>(products[static_cast<std::size_t>(from)] + begin * width,
-                                       of_product.data(), length, residual.data());
-                add_combination<width>(panel(from) + begin * width, of_vector.data(), length,
-                                       residual.data());
-              });
-            }
-            for (std::int64_t i = 0; i < length; ++i)
-              for (int b = 0; b < width_; ++b) {
-                const double value = residual[static_cast<std::size_t>(i * width_ + b)];
-                squares[place(to, b, width_)] += value * value;
-              }
-          }
-        }
-        for (int column = 0; column < c.columns(); ++column)
-          sum_.part(thread.index, column).add(squares[static_cast<std::size_t>(column)]);
-      });
-  for (double& norm : norms) norm = std::sqrt(norm);
+  std::vector<double> of_products(static_cast<std::size_t>(count) * size);
+  std::vector<double> of_vectors(of_products.size());
+  for (int to = 0; to < count; ++to) {
+    const std::size_t begin = static_cast<std::size_t>(to) * size;
+    copy_rows(c, 0, count * width_, to, width_, 1, of_products.data() + begin);
+    copy_rows(scaled, 0, count * width_, to, width_, 1, of_vectors.data() + begin);
+  }
+  op_.team().run([&](const TeamThread& thread) {
+    Chunk residual{};
+    for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
+      for (int to = 0; to < count; ++to) {
+        const std::size_t first = static_cast<std::size_t>(to) * size;
+        residual.fill(0);
+        add_combination(width_, panels(products, count), begin, of_products.data() + first, rows,
+                        residual.data());
+        add_combination(width_, panels(0, count), begin, of_vectors.data() + first, rows,
+                        residual.data());
+        const auto squares = squares_of(residual.data(), rows, width_);
+        for (int b = 0; b < width_; ++b)
+          exact_.part(thread.index, to * width_ + b).add(squares[static_cast<std::size_t>(b)]);
+      }
+    });
+    exact_.collective_reduce(thread);
+  });
+  std::vector<double> norms;
+  for (int i = 0; i < count * width_; ++i) norms.push_back(std::sqrt(exact_.result(i)));
   return norms;
 }
 

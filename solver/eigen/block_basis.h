@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/eigen/bounded_sum.h"
 #include "solver/eigen/small_matrix.h"
 #include "spmv/modes/linear_operator.h"
 
@@ -19,13 +21,19 @@ namespace weft::solver {
 ///
 ///     panel p: | row 0: vector p·width … p·width + width − 1 | row 1: … |
 ///
-/// Sums over rows are the same to the last bit on any number of ranks and threads: each row block
-/// is summed row by row, and the blocks are added exactly.
+/// Sums over rows are the same to the last bit on any number of ranks and threads: each chunk of a
+/// row block is summed row by row, and the chunks are added without rounding: exactly where nothing
+/// is known of their size (ReproducibleSum), else below a bound (BoundedSum).
+///
+/// Passes of a step are functions of every thread of the team, so that one run holds a whole step.
+/// Where they take or give small matrices, these are the same for all threads, and a barrier stands
+/// between writing and reading them.
 class BlockBasis {
  public:
-  /// `width`: 1, 2, 4 or 8. Collective. Thread: the main thread, outside the team, as for all
-  /// functions below. Lifetime: `op` outlives it.
-  BlockBasis(const spmv::LinearOperator& op, int width, int panel_count);
+  /// `width`: 1, 2, 4 or 8. `sum_count`: of sums of unknown size, at most. Collective. Thread: the
+  /// main thread, outside the team, as for all functions without a TeamThread. Lifetime: `op`
+  /// outlives it.
+  BlockBasis(const spmv::LinearOperator& op, int width, int panel_count, int sum_count);
 
   int width() const { return width_; }
   int panel_count() const { return static_cast<int>(panels_.size()); }
@@ -40,13 +48,14 @@ class BlockBasis {
   /// Puts a panel in the place of another, which takes that of the first.
   void exchange(int one, int other) {
     std::swap(panels_[static_cast<std::size_t>(one)], panels_[static_cast<std::size_t>(other)]);
+    std::swap(starts_[static_cast<std::size_t>(one)], starts_[static_cast<std::size_t>(other)]);
   }
 
-  /// Qᵀ·Y for Q = the first `count` panels. Shape: y: as a panel; result: [count · width, width].
-  /// Collective.
-  SmallMatrix collective_products(int count, const double* y);
+  /// QᵀY for Q = the first `count` panels and Y of columns whose norms are at most 1. Shape: y: as
+  /// a panel; result: [count · width, width]. Collective.
+  SmallMatrix collective_products(int count, double* y);
 
-  /// Yᵀ·Y. Shape: y: as a panel; result: [width, width]. Collective.
+  /// YᵀY. Shape: y: as a panel; result: [width, width]. Collective.
   SmallMatrix collective_gram(const double* y);
 
   /// Y −= Q·C for Q = the first `count` panels. Shape: c: [count · width, width].
@@ -59,26 +68,58 @@ class BlockBasis {
   /// Shape: c: [count · width, a multiple of width].
   void rotate(int count, const SmallMatrix& c);
 
-  /// Norms of the columns of P·C − Q·C·diag(values), for Q = the first panels and P = `products`,
-  /// panels of the same shape. Shape: c: [k, k], k = products.size() · width. Collective.
-  std::vector<double> collective_residual_norms(std::span<const double* const> products,
-                                                const SmallMatrix& c,
+  /// Norms of the columns of P·C − Q·C·diag(values), for Q = the first panels and P those from
+  /// `products` on. Shape: c: [k, k], k = values.size(), a multiple of width. Collective.
+  std::vector<double> collective_residual_norms(int products, const SmallMatrix& c,
                                                 std::span<const double> values);
+
+  /// What the passes of a step find.
+  struct Step {
+    SmallMatrix with_last;  // XᵀY of the panel X that was multiplied, [width, width]
+    std::vector<double> norms;  // of the columns of Y before anything is subtracted
+    SmallMatrix products;  // of all panels and Y, less what was known: [count · width, width]
+    SmallMatrix gram;  // of what is left, [width, width]
+  };
+
+  /// XᵀY and the norms of the columns of Y, into `step`, which the primary thread writes.
+  void collective_pair(const comm_thread::TeamThread& thread, const double* x, const double* y,
+                       Step& step);
+  /// Y −= Q·C for the known C, of the panels from `first` to `count`; then the products of the
+  /// first `count` panels with Y, in the same pass. Shape: known: [count · width, width].
+  void collective_subtract_known(const comm_thread::TeamThread& thread, int first, int count,
+                                 const SmallMatrix& known, double* y, Step& step);
+  /// Y −= Q·C for C = step.products, and the Gram matrix of Y in the same pass.
+  void collective_subtract_found(const comm_thread::TeamThread& thread, int count, double* y,
+                                 Step& step);
+  /// `multiply`, for every thread of the team.
+  void multiply(const comm_thread::TeamThread& thread, const SmallMatrix& c, double* y) const;
 
  private:
   using Panel = perfmodel::HugePageBuffer<double>;
 
-  /// Calls work(first row, number of rows) for the rows of a thread, some row blocks at a time.
+  /// The first numbers of panels.
+  std::span<const double* const> panels(int first, int count) const {
+    return std::span<const double* const>(starts_).subspan(static_cast<std::size_t>(first),
+                                                           static_cast<std::size_t>(count));
+  }
+  /// Calls work(first row, number of rows) for the rows of a thread, chunk by chunk.
   template <class Work>
-  void for_each_segment(const comm_thread::TeamThread& thread, const Work& work) const;
-  /// `count` sums of which `add(thread, row block, sums)` adds the parts of a row block.
-  template <class Add>
-  std::vector<double> collective_sums(int count, const Add& add);
+  void for_each_chunk(const comm_thread::TeamThread& thread, const Work& work) const;
+  template <class Work>
+  void run_over_chunks(const Work& work) const;
+  std::vector<double>& room(const comm_thread::TeamThread& thread) {
+    return rooms_[static_cast<std::size_t>(thread.index)];
+  }
 
   const spmv::LinearOperator& op_;
   int width_;
+  std::int64_t chunk_rows_;
   std::vector<Panel> panels_;
-  comm_thread::ReproducibleSum sum_;  // [width · width]
+  std::vector<double*> starts_;
+  std::vector<std::vector<double>> rooms_;  // of each thread, [panel_count · width²]
+  std::vector<double> coefficients_;  // of a pass: [panel_count · width²]
+  comm_thread::ReproducibleSum exact_;  // of unknown size
+  BoundedSum bounded_;  // [panel_count · width²]
 };
 
 }  // namespace weft::solver

@@ -70,29 +70,32 @@ void PanelFilter::collective_multiply(const TeamThread& thread, Vector& x,
 }
 
 void PanelFilter::collective_apply(const FilterPolynomial& polynomial, const double* x, double* y) {
-  op_.team().run([&](const TeamThread& thread) {
-    op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
-      const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin) * width_;
-      std::copy_n(x + first, count * width_, even_->values() + first);
-    });
-    for (int k = 1; k <= polynomial.degree; ++k) {
-      Vector& last = k % 2 == 1 ? *even_ : *odd_;
-      Vector& other = k % 2 == 1 ? *odd_ : *even_;
-      const bool is_end = k == polynomial.degree;
-      const double scale = is_end ? polynomial.factor : 1;
-      const double factor = scale * polynomial.sign * (k == 1 ? 1 : 2) / polynomial.half;
-      const double of_before = k == 1 ? 0 : -scale;
-      double* const next = is_end ? y : other.values();
-      const auto on_rows = [&](const TeamThread&, const spmv::BlockRows& rows) {
-        const std::ptrdiff_t first = std::ptrdiff_t{rows.begin} * width_;
-        step(rows.y, last.values() + first, other.values() + first, polynomial.center, factor,
-             of_before, std::int64_t{rows.end - rows.begin} * width_, next + first);
-      };
-      collective_multiply(thread, last, std::cref(on_rows));
-      thread.barrier();
-    }
+  op_.team().run([&](const TeamThread& thread) { collective_apply(thread, polynomial, x, y); });
+}
+
+void PanelFilter::collective_apply(const TeamThread& thread, const FilterPolynomial& polynomial,
+                                   const double* x, double* y) {
+  if (thread.is_primary()) product_count_ += std::int64_t{polynomial.degree} * width_;
+  op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin) * width_;
+    std::copy_n(x + first, count * width_, even_->values() + first);
   });
-  product_count_ += std::int64_t{polynomial.degree} * width_;
+  for (int k = 1; k <= polynomial.degree; ++k) {
+    Vector& last = k % 2 == 1 ? *even_ : *odd_;
+    Vector& other = k % 2 == 1 ? *odd_ : *even_;
+    const bool is_end = k == polynomial.degree;
+    const double scale = is_end ? polynomial.factor : 1;
+    const double factor = scale * polynomial.sign * (k == 1 ? 1 : 2) / polynomial.half;
+    const double of_before = k == 1 ? 0 : -scale;
+    double* const next = is_end ? y : other.values();
+    const auto on_rows = [&](const TeamThread&, const spmv::BlockRows& rows) {
+      const std::ptrdiff_t first = std::ptrdiff_t{rows.begin} * width_;
+      step(rows.y, last.values() + first, other.values() + first, polynomial.center, factor,
+           of_before, std::int64_t{rows.end - rows.begin} * width_, next + first);
+    };
+    collective_multiply(thread, last, std::cref(on_rows));
+    thread.barrier();
+  }
 }
 
 }  // namespace weft::solver

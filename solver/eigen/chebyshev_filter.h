@@ -23,8 +23,8 @@ struct FilterPolynomial {
   int degree = 1;
   double factor = 1;
 
-  /// A itself.
-  static FilterPolynomial identity() { return {}; }
+  /// A / unit.
+  static FilterPolynomial scaled(double unit) { return {.half = unit}; }
   /// One that damps [damped_begin, damped_end], and is 1 at `edge`, outside of it.
   static FilterPolynomial damping(double damped_begin, double damped_end, double edge, int degree);
 };
@@ -43,6 +43,10 @@ class PanelFilter {
   /// y = p(A)·x. Shape: both [row_count · width], row by row; x and y differ. Collective. Throws
   /// comm_thread::MpiError.
   void collective_apply(const FilterPolynomial& polynomial, const double* x, double* y);
+
+  /// The same within a run of the team; ends with a barrier. Thread: every thread of the team.
+  void collective_apply(const comm_thread::TeamThread& thread, const FilterPolynomial& polynomial,
+                        const double* x, double* y);
 
   /// Products of one vector so far.
   std::int64_t product_count() const { return product_count_; }

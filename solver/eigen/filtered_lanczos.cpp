@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
@@ -32,9 +33,66 @@ int fitting_panels(std::int64_t rows, const EigenOptions& options) {
 
 int panels_for(int count, int width) { return (count + width / 2 + width - 1) / width; }
 
-/// D·U·Λ^−½ for the Gram matrix G = D⁻¹·U·Λ·Uᵀ·D⁻¹ of vectors, by which they become orthonormal;
-/// columns of directions below `least` of the largest are zero. Returns how many are.
-int orthonormalising(const SmallMatrix& gram, double least, double& smallest, SmallMatrix& factor) {
+/// Panels of the first search space, at least: with 6 it has missed the far end of the spectrum.
+constexpr int first_panels = 10;
+
+/// Panels that survive a restart: half of the space, and the wanted ones with one more.
+int kept_of(int panels, int wanted) {
+  return std::min(panels, std::max(wanted + 1, (panels + 1) / 2));
+}
+
+/// Panels in memory: the space with what comes next, or what survives, what comes next, and A times
+/// the wanted ones.
+int panels_in_memory(std::int64_t rows, const EigenOptions& options) {
+  const int panels = fitting_panels(rows, options);
+  const int wanted = std::min(panels, panels_for(options.count, fitting_width(rows, options)));
+  return std::max(panels, kept_of(panels, wanted) + wanted) + 1;
+}
+
+/// A power of two, at least `value`; 1 for a matrix of zeros.
+double power_above(double value) {
+  if (!(value > 0) || !std::isfinite(value)) return 1;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return std::ldexp(1.0, std::min(exponent, 1023));
+}
+
+/// a·b. Shape: both square.
+SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b) {
+  SmallMatrix result(a.rows(), b.columns());
+  for (int j = 0; j < b.columns(); ++j)
+    for (int k = 0; k < b.rows(); ++k)
+      for (int i = 0; i < a.rows(); ++i) result(i, j) += a(i, k) * b(k, j);
+  return result;
+}
+
+/// Where a vector of a panel goes of which only the sum is wanted.
+SmallMatrix sum_of_panels(int count, int width) {
+  SmallMatrix combination(count * width, width);
+  for (int i = 0; i < combination.rows(); ++i) combination(i, i % width) = 1;
+  return combination;
+}
+
+/// The sum of the vectors of the greatest values that fill so many panels, panel on panel.
+SmallMatrix sum_of_greatest(const SymmetricEigen& found, int panels, int width) {
+  const int count = found.vectors.rows();
+  SmallMatrix combination(count, width);
+  for (int number = 0; number < panels * width; ++number)
+    for (int i = 0; i < count; ++i)
+      combination(i, number % width) += found.vectors(i, count - 1 - number);
+  return combination;
+}
+
+/// How the columns of a panel become orthonormal, by the Gram matrix G = D⁻¹·U·Λ·Uᵀ·D⁻¹ of them.
+struct Orthonormalised {
+  SmallMatrix factor;  // D·U·Λ^−½; columns of directions that vanish are zero
+  SmallMatrix inverse;  // Λ^½·Uᵀ·D⁻¹; rows of these are zero
+  double smallest = 0;  // of Λ
+  int dropped = 0;  // the first columns
+};
+
+/// `least`: directions vanish below that part of the largest.
+Orthonormalised orthonormalising(const SmallMatrix& gram, double least) {
   const int size = gram.rows();
   std::vector<double> scale;
   for (int i = 0; i < size; ++i) scale.push_back(gram(i, i) > 0 ? 1 / std::sqrt(gram(i, i)) : 0.0);
@@ -44,19 +102,23 @@ int orthonormalising(const SmallMatrix& gram, double least, double& smallest, Sm
       correlation(i, j) =
           gram(i, j) * scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
   const SymmetricEigen eigen = symmetric_eigen(correlation);
-  smallest = eigen.values.front();
-  factor = SmallMatrix(size, size);
-  int dropped = 0;
+  Orthonormalised result{.factor = SmallMatrix(size, size),
+                         .inverse = SmallMatrix(size, size),
+                         .smallest = eigen.values.front()};
   for (int j = 0; j < size; ++j) {
     const double value = eigen.values[static_cast<std::size_t>(j)];
     if (!(value > least)) {
-      ++dropped;
+      ++result.dropped;
       continue;
     }
-    for (int i = 0; i < size; ++i)
-      factor(i, j) = scale[static_cast<std::size_t>(i)] * eigen.vectors(i, j) / std::sqrt(value);
+    for (int i = 0; i < size; ++i) {
+      const double of_column = scale[static_cast<std::size_t>(i)];
+      result.factor(i, j) = of_column * eigen.vectors(i, j) / std::sqrt(value);
+      result.inverse(j, i) =
+          of_column > 0 ? eigen.vectors(i, j) * std::sqrt(value) / of_column : 0.0;
+    }
   }
-  return dropped;
+  return result;
 }
 
 }  // namespace
@@ -66,10 +128,11 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
       options_(options),
       most_panels_(fitting_panels(op.global_row_count(), options)),
       filter_(op, fitting_width(op.global_row_count(), options), options.mode),
-      basis_(op, fitting_width(op.global_row_count(), options), most_panels_ + 2),
-      images_(op, fitting_width(op.global_row_count(), options),
-              panels_for(options.count, basis_.width())),
-      projection_(basis_.panel_count() * basis_.width(), basis_.panel_count() * basis_.width()) {
+      basis_(op, fitting_width(op.global_row_count(), options),
+             panels_in_memory(op.global_row_count(), options),
+             panels_for(options.count, fitting_width(op.global_row_count(), options)) *
+                 fitting_width(op.global_row_count(), options)),
+      projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()) {
   const std::int64_t rows = op.global_row_count();
   const std::int64_t most = rows <= whole_rows ? rows : rows / 8;
   if (options.count > most)
@@ -80,9 +143,8 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
 }
 
 double FilteredLanczos::vector_count(std::int64_t rows, const EigenOptions& options) {
-  const int width = fitting_width(rows, options);
-  constexpr int others = 2 + 2;  // what comes next, room for a product; T of both last degrees
-  return width * (fitting_panels(rows, options) + others + panels_for(options.count, width));
+  constexpr int of_filter = 2;  // T of both last degrees
+  return fitting_width(rows, options) * (panels_in_memory(rows, options) + of_filter);
 }
 
 int FilteredLanczos::wanted_panels() const {
@@ -96,30 +158,31 @@ bool FilteredLanczos::collective_append(double* y, bool is_rough) {
   constexpr double least = 1e-6;
   constexpr double well_apart = 0.1;
   constexpr int most_tries = 8;
+  coupling_ = SmallMatrix();
   if (std::int64_t{size_ + 1} * width() > op_.global_row_count()) {
     is_complete_space_ = true;
     return false;
   }
-  bool is_orthogonal = false;
-  for (int tries = 0; tries < most_tries && !is_orthogonal; ++tries) {
-    double smallest = 0;
-    SmallMatrix factor;
-    const int dropped = orthonormalising(basis_.collective_gram(y), least, smallest, factor);
-    basis_.multiply(factor, y);
-    if (dropped > 0) {
-      basis_.fill_columns_randomly(y, dropped, random_columns_);
-      random_columns_ += dropped;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const Orthonormalised made = orthonormalising(basis_.collective_gram(y), least);
+    basis_.multiply(made.factor, y);
+    coupling_ = tries == 0 ? made.inverse : product(made.inverse, coupling_);
+    if (made.dropped > 0) {
+      basis_.fill_columns_randomly(y, made.dropped, random_columns_);
+      random_columns_ += made.dropped;
+      is_rough = true;
+      continue;
     }
-    is_orthogonal = tries > 0 && dropped == 0 && smallest > well_apart && !is_rough;
-    if (dropped > 0 || smallest <= well_apart || is_rough)
-      basis_.subtract(size_, basis_.collective_products(size_, y), y);
-    is_rough = dropped > 0;
+    if (!is_rough && made.smallest > well_apart) break;
+    basis_.subtract(size_, basis_.collective_products(size_, y), y);
+    is_rough = false;
   }
   return true;
 }
 
 void FilteredLanczos::collective_start_randomly() {
   size_ = processed_ = 0;
+  projection_ = SmallMatrix(projection_.rows(), projection_.columns());
   basis_.fill_columns_randomly(basis_.panel(0), width(), random_columns_);
   random_columns_ += width();
   if (collective_append(basis_.panel(0), false)) size_ = 1;
@@ -129,36 +192,97 @@ void FilteredLanczos::collective_start_randomly() {
 void FilteredLanczos::collective_start_from(int count, const SmallMatrix& combination) {
   basis_.rotate(count, combination);
   size_ = processed_ = 0;
+  projection_ = SmallMatrix(projection_.rows(), projection_.columns());
   if (collective_append(basis_.panel(0), false)) size_ = 1;
 }
 
-/// Goes on until `panels` are processed.
-void FilteredLanczos::collective_expand(int panels) {
-  while (processed_ < std::min(panels, size_)) {
-    double* const y = basis_.panel(size_);
-    filter_.collective_apply(polynomial_, basis_.panel(processed_), y);
-    SmallMatrix c = basis_.collective_products(size_, y);
-    basis_.subtract(size_, c, y);
-    const SmallMatrix again = basis_.collective_products(size_, y);
-    basis_.subtract(size_, again, y);
-    double first_square = 0;
-    double second_square = 0;
-    for (int column = 0; column < width(); ++column)
-      for (int row = 0; row < c.rows(); ++row) {
-        projection_(row, processed_ * width() + column) = c(row, column) + again(row, column);
-        first_square += c(row, column) * c(row, column);
-        second_square += again(row, column) * again(row, column);
-      }
-    ++processed_;
-    if (processed_ < size_ || size_ + 1 >= basis_.panel_count()) continue;
-    // What the second pass found is no longer small beside what is left.
-    const SmallMatrix left = basis_.collective_gram(y);
-    bool is_rough = false;
-    for (int column = 0; column < width(); ++column)
-      is_rough = is_rough || left(column, column) < 100 * second_square ||
-                 left(column, column) < 1e-24 * first_square;
-    if (collective_append(y, is_rough)) ++size_;
+/// What is known of p(A)·Q for the panel that is processed, from the steps before and the products
+/// with itself. Returns the first panel of which something is known.
+int FilteredLanczos::take_known() {
+  const int before = processed_ * width();
+  known_ = SmallMatrix(size_ * width(), width());
+  int first = processed_;
+  for (int column = 0; column < width(); ++column) {
+    for (int row = 0; row < before; ++row) {
+      known_(row, column) = projection_(row, before + column);
+      if (known_(row, column) != 0) first = std::min(first, row / width());
+    }
+    for (int row = 0; row < width(); ++row)
+      known_(before + row, column) = step_.with_last(row, column);
   }
+  return first;
+}
+
+/// True if what is left needs no second pass: what was found beside what was known is small beside
+/// it, in all directions. Then `factor_` makes it orthonormal.
+bool FilteredLanczos::has_orthonormal_rest() {
+  constexpr double least = 1e-2;
+  constexpr double most_found = 1e-4;
+  if (std::int64_t{size_ + 1} * width() > op_.global_row_count()) return false;
+  const Orthonormalised made = orthonormalising(step_.gram, least);
+  if (made.dropped > 0) return false;
+  for (int column = 0; column < width(); ++column) {
+    double square = 0;
+    for (int row = 0; row < step_.products.rows(); ++row)
+      square += step_.products(row, column) * step_.products(row, column);
+    if (!(square <= most_found * most_found * made.smallest * step_.gram(column, column)))
+      return false;
+  }
+  factor_ = made.factor;
+  coupling_ = made.inverse;
+  return true;
+}
+
+/// Processes a panel, and appends what comes next. False if the filter is no finite number
+/// somewhere in the spectrum.
+bool FilteredLanczos::collective_step() {
+  const int last = processed_;
+  double* const y = basis_.panel(size_);
+  int first_known = 0;
+  bool is_appended = false;
+  op_.team().run([&](const comm_thread::TeamThread& thread) {
+    filter_.collective_apply(thread, polynomial_, basis_.panel(last), y);
+    basis_.collective_pair(thread, basis_.panel(last), y, step_);
+    if (thread.is_primary()) first_known = take_known();
+    thread.barrier();
+    basis_.collective_subtract_known(thread, first_known, size_, known_, y, step_);
+    basis_.collective_subtract_found(thread, size_, y, step_);
+    if (thread.is_primary()) is_appended = has_orthonormal_rest();
+    thread.barrier();
+    if (is_appended) basis_.multiply(thread, factor_, y);
+  });
+  for (const double norm : step_.norms)
+    if (!std::isfinite(norm)) return false;
+  for (int column = 0; column < width(); ++column)
+    for (int row = 0; row < known_.rows(); ++row)
+      projection_(row, last * width() + column) = known_(row, column) + step_.products(row, column);
+  ++processed_;
+  if (!is_appended && !collective_append(y, true)) return true;
+  for (int row = 0; row < width(); ++row)
+    for (int column = 0; column < width(); ++column)
+      projection_(last * width() + row, size_ * width() + column) = coupling_(column, row);
+  ++size_;
+  return true;
+}
+
+/// Goes on until `panels` are processed, or the wanted pairs seem to be found.
+void FilteredLanczos::collective_expand(int panels) {
+  constexpr int most_looked_at = 64;  // columns of which the eigenvalues take little time
+  constexpr double near = 1e4;
+  while (processed_ < std::min(panels, size_)) {
+    if (!collective_step()) collective_begin_bounded();
+    if (distance_ < near && processed_ < panels && processed_ > wanted_panels() &&
+        processed_ * width() <= most_looked_at && distance_to_end(found_so_far()) <= 1)
+      return;
+  }
+}
+
+/// Begins again with a filter that is at most 1 on all that a matrix of that norm can have.
+void FilteredLanczos::collective_begin_bounded() {
+  least_ = -unit_;
+  greatest_ = unit_;
+  choose_filter(is_smallest() ? least_ : greatest_, damped_from_);
+  collective_start_from(size_, sum_of_panels(size_, width()));
 }
 
 SymmetricEigen FilteredLanczos::projected(int panels) const {
@@ -179,9 +303,14 @@ void FilteredLanczos::restart(const SymmetricEigen& ritz, int kept_panels) {
   basis_.rotate(old, vectors);
   const bool has_next = size_ > old;
   if (has_next) basis_.exchange(old, kept_panels);
-  projection_ = SmallMatrix(projection_.rows(), projection_.columns());
-  for (int j = 0; j < kept; ++j)
+  const SmallMatrix before =
+      std::exchange(projection_, SmallMatrix(projection_.rows(), projection_.columns()));
+  for (int j = 0; j < kept; ++j) {
     projection_(j, j) = ritz.values[static_cast<std::size_t>(count - 1 - j)];
+    for (int next = 0; has_next && next < width(); ++next)
+      for (int i = count - width(); i < count; ++i)
+        projection_(j, kept + next) += vectors(i, j) * before(i, count + next);
+  }
   processed_ = kept_panels;
   size_ = kept_panels + (has_next ? 1 : 0);
 }
@@ -189,11 +318,10 @@ void FilteredLanczos::restart(const SymmetricEigen& ritz, int kept_panels) {
 FilteredLanczos::Ritz FilteredLanczos::collective_ritz(int panels) {
   const int size = panels * width();
   SmallMatrix projection(size, size);
-  std::vector<const double*> products;
   for (int p = 0; p < panels; ++p) {
-    filter_.collective_apply(FilterPolynomial::identity(), basis_.panel(p), images_.panel(p));
-    products.push_back(images_.panel(p));
-    const SmallMatrix part = basis_.collective_products(panels, images_.panel(p));
+    double* const image = basis_.panel(size_ + p);
+    filter_.collective_apply(FilterPolynomial::scaled(unit_), basis_.panel(p), image);
+    const SmallMatrix part = basis_.collective_products(panels, image);
     for (int column = 0; column < width(); ++column)
       for (int row = 0; row < size; ++row)
         projection(row, p * width() + column) = part(row, column);
@@ -205,34 +333,40 @@ FilteredLanczos::Ritz FilteredLanczos::collective_ritz(int panels) {
     ritz.values.push_back(eigen.values[static_cast<std::size_t>(from)]);
     for (int i = 0; i < size; ++i) ritz.vectors(i, j) = eigen.vectors(i, from);
   }
-  ritz.residuals = basis_.collective_residual_norms(products, ritz.vectors, ritz.values);
+  ritz.residuals = basis_.collective_residual_norms(size_, ritz.vectors, ritz.values);
+  for (double& value : ritz.values) value *= unit_;
+  for (double& residual : ritz.residuals) residual *= unit_;
   return ritz;
+}
+
+/// Of a Ritz pair of p(A), `number` from the greatest value.
+double FilteredLanczos::filtered_residual(const SymmetricEigen& found, int number) const {
+  const int size = found.vectors.rows();
+  if (size_ * width() <= size) return 0;  // nothing is left beside the basis
+  double square = 0;
+  for (int column = 0; column < width(); ++column) {
+    double entry = 0;
+    for (int row = size - width(); row < size; ++row)
+      entry += projection_(row, size + column) * found.vectors(row, size - 1 - number);
+    square += entry * entry;
+  }
+  return std::sqrt(square);
 }
 
 /// Finds the ends of the spectrum in the first search space, which is that of A.
 void FilteredLanczos::collective_look_at_spectrum() {
-  polynomial_ = FilterPolynomial::identity();
-  collective_expand(most_panels_);
-  const int panels = processed_;
-  const SymmetricEigen ritz = projected(panels);
-  least_ = ritz.values.front();
-  greatest_ = ritz.values.back();
-  norm_ = std::max(std::abs(least_), std::abs(greatest_));
-  if (is_complete_space_) return;
-  collective_expand(most_panels_ + 1);
-  const auto distance = [&](int of) {  // of a Ritz pair from an eigenvalue
-    double square = 0;
-    for (int column = 0; column < width(); ++column) {
-      double entry = 0;
-      for (int row = 0; row < width(); ++row)
-        entry += projection_((panels - 1) * width() + row, panels * width() + column) *
-                 ritz.vectors((panels - 1) * width() + row, of);
-      square += entry * entry;
-    }
-    return std::sqrt(square);
-  };
-  greatest_ += distance(panels * width() - 1);
-  least_ -= distance(0);
+  unit_ = power_above(op_.collective_norm());
+  polynomial_ = FilterPolynomial::scaled(unit_);
+  collective_expand(std::min(most_panels_, std::max(first_panels, wanted_panels() + 2)));
+  const SymmetricEigen found = found_so_far();
+  const int last = static_cast<int>(found.values.size()) - 1;
+  const double wanted_end = value_at(found, 0);
+  const double other_end = value_at(found, last);
+  norm_ = std::max(std::abs(wanted_end), std::abs(other_end));
+  const double beyond_wanted = filtered_residual(found, 0) * unit_;
+  const double beyond_other = filtered_residual(found, last) * unit_;
+  least_ = is_smallest() ? wanted_end - beyond_wanted : other_end - beyond_other;
+  greatest_ = is_smallest() ? other_end + beyond_other : wanted_end + beyond_wanted;
 }
 
 /// λ outside of the damped interval at which the filter has that value.
@@ -251,7 +385,7 @@ void FilteredLanczos::choose_filter(double first, double last) {
   constexpr double most_degree = 400;
   const int degree = options_.degree > 0
                          ? options_.degree
-                         : static_cast<int>(std::clamp(std::ceil(3 * std::sqrt(ratio)),
+                         : static_cast<int>(std::clamp(std::ceil(2 * std::sqrt(ratio)),
                                                        least_degree, most_degree));
   polynomial_ = FilterPolynomial::damping(begin, end, first, degree);
 }
@@ -262,11 +396,28 @@ bool FilteredLanczos::is_done(const Ritz& ritz) const {
   return true;
 }
 
-/// Ritz values of the first search space, negative ones where the smallest are wanted: the greatest
-/// are the wanted ones, as with a filter.
-SymmetricEigen FilteredLanczos::best_of_spectrum() const {
-  SymmetricEigen found = projected(std::min(processed_, most_panels_));
-  if (!is_smallest()) return found;
+/// The largest residual of a wanted pair as a multiple of the tolerance, as it seems to be: that of
+/// p(A) divided by the mean slope of p from where it is small to the value.
+double FilteredLanczos::distance_to_end(const SymmetricEigen& found) const {
+  double largest = 0;
+  for (int i = 0; i < options_.count; ++i) {
+    const double value = found.values[found.values.size() - 1 - static_cast<std::size_t>(i)];
+    double slope = 1 / unit_;
+    if (filter_count_ > 0)
+      slope = (value - polynomial_.factor) / std::abs(value_at(found, i) - damped_from_);
+    const double residual = filtered_residual(found, i);
+    const double allowed = trust_ * options_.tolerance * norm_ * slope;
+    if (residual <= allowed) continue;
+    largest = std::max(largest, allowed > 0 ? residual / allowed : HUGE_VAL);
+  }
+  return largest;
+}
+
+/// Ritz pairs of p(A), the wanted ones last; in the first search space those of A, turned around
+/// where the smallest are wanted.
+SymmetricEigen FilteredLanczos::found_so_far() const {
+  SymmetricEigen found = projected(processed_);
+  if (!is_smallest() || filter_count_ > 0) return found;
   const int size = found.vectors.columns();
   SymmetricEigen turned{.values = {}, .vectors = SmallMatrix(size, size)};
   for (int j = 0; j < size; ++j) {
@@ -276,46 +427,76 @@ SymmetricEigen FilteredLanczos::best_of_spectrum() const {
   return turned;
 }
 
-/// True if the spectrum goes on beyond the interval that is damped, where the filter grows, too:
-/// then the ends are what no eigenvalue is beyond.
-bool FilteredLanczos::collective_widen(const Ritz& ritz) {
-  const bool is_beyond = std::any_of(ritz.values.begin(), ritz.values.end(), [this](double value) {
+/// True if the spectrum goes on beyond the interval that is damped, where the filter grows, too.
+bool FilteredLanczos::goes_beyond(const Ritz& ritz) const {
+  return std::any_of(ritz.values.begin(), ritz.values.end(), [this](double value) {
     return is_smallest() ? value > greatest_ : value < least_;
   });
-  if (!is_beyond) return false;
-  const double most = op_.collective_norm();
-  least_ = -most;
-  greatest_ = most;
-  return true;
 }
 
-/// Panels that survive a restart: half of the space, and the wanted ones with one more.
 int FilteredLanczos::kept_panels(const SymmetricEigen& found) const {
-  const int panels = found.vectors.rows() / width();
-  return std::min(panels, std::max(wanted_panels() + 1, (panels + 1) / 2));
+  return kept_of(found.vectors.rows() / width(), wanted_panels());
 }
 
 /// λ of one of the greatest values that are found, `number` from 0.
 double FilteredLanczos::value_at(const SymmetricEigen& found, int number) const {
   const double value = found.values[found.values.size() - 1 - static_cast<std::size_t>(number)];
   if (filter_count_ > 0) return value_of_filter(value);
-  return is_smallest() ? -value : value;
+  return (is_smallest() ? -value : value) * unit_;
 }
 
-/// Takes a filter that fits what is found, if it is much better than that in use or reaches
-/// farther, and begins a search space with the sum of the vectors that are kept. `first`, `last`: λ
-/// of the first and the last of these.
-void FilteredLanczos::collective_follow(const Ritz& ritz, double first, double last, int kept) {
+/// True if a filter that fits what is found is much better than that in use. `first`, `last`: λ of
+/// the first and the last vector that is kept.
+bool FilteredLanczos::has_better_filter(double first, double last) const {
   constexpr int most_filters = 4;
-  const bool is_wider = filter_count_ > 0 && collective_widen(ritz);
   const bool is_better = std::abs(last - first) < 0.4 * std::abs(damped_from_ - first);
-  if (filter_count_ > 0 && !is_wider && (!is_better || filter_count_ >= most_filters)) return;
+  return filter_count_ == 0 || (is_better && filter_count_ < most_filters);
+}
+
+/// Takes that filter, and begins a search space with the vectors Q·combination.
+void FilteredLanczos::collective_follow(double first, double last, int count,
+                                        const SmallMatrix& combination) {
   ++filter_count_;
   damped_from_ = last;
   choose_filter(first, last);
-  SmallMatrix combination(kept * width(), width());
-  for (int i = 0; i < combination.rows(); ++i) combination(i, i % width()) = 1;
-  collective_start_from(kept, combination);
+  collective_start_from(count, combination);
+}
+
+/// Which of the greatest values that are found the damped interval begins at: the last that is
+/// kept; in the first search space, which reaches far inwards, one soon after the wanted ones.
+int FilteredLanczos::number_of_last(int kept) const {
+  const int last = kept * width() - 1;
+  return filter_count_ > 0 ? last : std::min(last, std::max(2 * width() - 1, options_.count));
+}
+
+/// Goes from search space to search space until the wanted pairs are found.
+FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
+  for (;; ++report.restarts) {
+    const SymmetricEigen found = found_so_far();
+    const int kept = kept_panels(found);
+    const double first = value_at(found, 0);
+    const double last = value_at(found, number_of_last(kept));
+    const bool is_last = is_complete_space_ || report.restarts >= options_.max_restarts;
+    const bool is_beyond = is_smallest() ? first < least_ : first > greatest_;
+    distance_ = distance_to_end(found);
+    if (is_last || is_beyond || distance_ <= 1) {
+      restart(found, kept);
+      Ritz ritz = collective_ritz(wanted_panels());
+      if (is_done(ritz)) report.status = SolveStatus::converged;
+      if (is_done(ritz) || is_last) return ritz;
+      trust_ /= 4;
+      if (filter_count_ > 0 && goes_beyond(ritz))
+        collective_begin_bounded();
+      else if (has_better_filter(first, last))
+        collective_follow(first, last, kept, sum_of_panels(kept, width()));
+    } else if (has_better_filter(first, last)) {
+      collective_follow(first, last, found.vectors.rows() / width(),
+                        sum_of_greatest(found, kept, width()));
+    } else {
+      restart(found, kept);
+    }
+    collective_expand(most_panels_);
+  }
 }
 
 EigenReport FilteredLanczos::collective_solve() {
@@ -327,20 +508,7 @@ EigenReport FilteredLanczos::collective_solve() {
                      .subspace = most_panels_ * width()};
   collective_start_randomly();
   collective_look_at_spectrum();
-  SymmetricEigen found = best_of_spectrum();
-  Ritz ritz;
-  for (;; ++report.restarts) {
-    const int kept = kept_panels(found);
-    const double first = value_at(found, 0);
-    const double last = value_at(found, kept * width() - 1);
-    restart(found, kept);
-    ritz = collective_ritz(wanted_panels());
-    if (is_done(ritz)) report.status = SolveStatus::converged;
-    if (is_done(ritz) || is_complete_space_ || report.restarts >= options_.max_restarts) break;
-    collective_follow(ritz, first, last, kept);
-    collective_expand(most_panels_);
-    found = projected(std::min(processed_, most_panels_));
-  }
+  const Ritz ritz = collective_search(report);
   basis_.rotate(wanted_panels(), ritz.vectors);
   for (std::size_t i = 0; i < static_cast<std::size_t>(options_.count); ++i)
     report.pairs.push_back({.value = ritz.values[i], .residual = ritz.residuals[i]});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,12 +30,13 @@ struct EigenOptions {
 /// Some eigenvalues at one end of the spectrum of a symmetric matrix, with their vectors: thick-
 /// restart block Lanczos on a Chebyshev polynomial of the matrix, which is large at the wanted end
 /// and small elsewhere, so that products, which are cheap in blocks, take the place of vectors of
-/// the basis, which are not. The basis is kept orthonormal in full.
+/// the basis, which are not. A step subtracts what is known from the steps before, and then, in one
+/// more pass, what is left along all vectors; a second pass follows where that is not small.
 ///
 /// The first search space is that of the matrix itself: it tells where the spectrum ends. All sums
 /// over rows are exact from row block to row block, and small matrices are the same everywhere, so
 /// that values and vectors have the same bits on any number of ranks and threads and in any mode.
-/// Memory: subspace + 4 · width + count vectors, the last in whole blocks.
+/// Memory: subspace + 3 · width vectors; more where nearly all of them are wanted.
 /// Source: Wu, Simon 2000, "Thick-restart Lanczos method for large symmetric eigenvalue problems";
 /// filter: Zhou, Saad 2007, "A Chebyshev–Davidson algorithm for large symmetric eigenproblems".
 class FilteredLanczos {
@@ -67,36 +69,52 @@ class FilteredLanczos {
   void collective_start_from(int count, const SmallMatrix& combination);
   void collective_start_randomly();
   void collective_expand(int panels);
+  bool collective_step();
+  int take_known();
+  bool has_orthonormal_rest();
   bool collective_append(double* y, bool is_rough);
-  void restart(const SymmetricEigen& ritz, int kept_panels);
+  void collective_begin_bounded();
+  Ritz collective_search(EigenReport& report);
+  void restart(const SymmetricEigen& found, int kept_panels);
   Ritz collective_ritz(int panels);
   SymmetricEigen projected(int panels) const;
   void collective_look_at_spectrum();
-  SymmetricEigen best_of_spectrum() const;
-  bool collective_widen(const Ritz& ritz);
+  SymmetricEigen found_so_far() const;
+  bool goes_beyond(const Ritz& ritz) const;
   double value_of_filter(double filtered) const;
   void choose_filter(double first, double last);
+  double filtered_residual(const SymmetricEigen& found, int number) const;
+  double distance_to_end(const SymmetricEigen& found) const;
   bool is_done(const Ritz& ritz) const;
   int kept_panels(const SymmetricEigen& found) const;
   double value_at(const SymmetricEigen& found, int number) const;
-  void collective_follow(const Ritz& ritz, double first, double last, int kept);
+  bool has_better_filter(double first, double last) const;
+  void collective_follow(double first, double last, int count, const SmallMatrix& combination);
+  int number_of_last(int kept) const;
 
   spmv::SparseOperator& op_;
   EigenOptions options_;
   int most_panels_;  // of the search space
   PanelFilter filter_;
-  BlockBasis basis_;  // [most_panels + 2]: the last are what comes next, and room for a product
-  BlockBasis images_;  // A·Q of the wanted panels
+  BlockBasis basis_;  // behind those of the space what comes next; free ones take A·Q of the wanted
   FilterPolynomial polynomial_;
-  SmallMatrix projection_;  // Qᵀ·p(A)·Q, the upper triangle
+  /// Qᵀ·p(A)·Q, the upper triangle; of the panel that is next what is known from those before.
+  SmallMatrix projection_;
+  BlockBasis::Step step_;
+  SmallMatrix known_;  // of the panel that is processed: [size · width, width]
+  SmallMatrix factor_;  // Y·factor is orthonormal
+  SmallMatrix coupling_;  // and times coupling is Y again
   int size_ = 0;  // panels that are orthonormal
   int processed_ = 0;  // panels whose image is in `projection_`
   std::int64_t random_columns_ = 0;
   bool is_complete_space_ = false;  // nothing is left beside the basis
+  double unit_ = 1;  // a power of two, above ‖A‖
   double least_ = 0;  // ends of the spectrum, a little outside
   double greatest_ = 0;
   double norm_ = 0;
   int filter_count_ = 0;
+  double distance_ = HUGE_VAL;  // of the last search space to the end
+  double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
 };
 

@@ -4,6 +4,7 @@
 
 #include "perfmodel/fetch.h"
 #include "perfmodel/simd.h"
+#include "spmv/grid/rows_ahead.h"
 #include "spmv/sums/binned_sum.h"
 
 namespace weft::spmv {
@@ -15,7 +16,7 @@ using perfmodel::store;
 constexpr double sixth = 1.0 / 6.0;
 
 /// Three planes of a block of rows take this much of the second-level cache.
-constexpr std::ptrdiff_t block_bytes = 384 * 1024;
+constexpr std::ptrdiff_t block_bytes = std::ptrdiff_t{384} * 1024;
 
 /// Stores the result for each point from the sum of its neighbours.
 struct Store {
@@ -48,14 +49,13 @@ template <class Value, class Action>
   action.template take<Value>(u, to, sum);
 }
 
-/// `is_in_cache`: nothing is to be fetched.
+/// `is_in_cache`: nothing is to be fetched; else what is `soon` elements from here.
 template <class Simd, bool is_in_cache, class Action>
 [[gnu::always_inline]] inline void walk_row(const double* from, double* to, std::ptrdiff_t count,
                                             std::ptrdiff_t row, std::ptrdiff_t plane,
-                                            const Action& action) {
+                                            std::ptrdiff_t soon, const Action& action) {
   const auto at = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    if constexpr (!is_in_cache)
-      perfmodel::fetch<Value>(i, from + plane + perfmodel::fetch_lead, to + perfmodel::fetch_lead);
+    if constexpr (!is_in_cache) perfmodel::fetch<Value>(i, from + plane + soon, to + soon);
     step<Value>(from + i, to + i, row, plane, action);
   };
   if constexpr (requires { action.squares; })
@@ -69,10 +69,12 @@ template <class Simd, bool is_in_cache, class Action>
                                              double* to, const GridBox& box, const Action& action) {
   const std::ptrdiff_t row = layout.row_stride();
   const std::ptrdiff_t plane = layout.plane_stride();
+  const RowsAhead ahead(layout, box.size(0), box.begin[1], box.end[1]);
   for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) {
       const std::size_t first = layout.index(box.begin[0], y, z);
-      walk_row<Simd, is_in_cache>(from + first, to + first, box.size(0), row, plane, action);
+      walk_row<Simd, is_in_cache>(from + first, to + first, box.size(0), row, plane, ahead.from(y),
+                                  action);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "perfmodel/fetch.h"
 #include "perfmodel/simd.h"
+#include "spmv/grid/rows_ahead.h"
 #include "spmv/grid/shares.h"
 #include "spmv/grid/strips.h"
 #include "spmv/sums/binned_sum.h"
@@ -13,7 +14,6 @@ namespace weft::spmv {
 namespace {
 
 using perfmodel::fetch;
-using perfmodel::fetch_lead;
 using perfmodel::for_lanes;
 using perfmodel::load;
 using perfmodel::store;
@@ -48,13 +48,13 @@ template <class Value>
 }
 
 /// Reads 32 bytes and writes 8 (16 with write-allocate) a point: the planes behind and below come
-/// from cache. Adds x·y to `sum` where `has_sum`.
+/// from cache. Adds x·y to `sum` where `has_sum`. `soon`: from here to what is fetched.
 template <class Simd, bool has_sum>
-[[gnu::always_inline]] inline void multiply_row(const Row& at, std::ptrdiff_t count,
-                                                BinnedSum::In<Simd>& sum) {
+[[gnu::always_inline]] inline void multiply_row(const Row& at, std::ptrdiff_t soon,
+                                                std::ptrdiff_t count, BinnedSum::In<Simd>& sum) {
   const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
-    fetch<Value>(i, at.x + at.plane + fetch_lead, at.couplings[2] + at.plane + fetch_lead,
-                 at.couplings[0] + fetch_lead, at.couplings[1] + fetch_lead);
+    fetch<Value>(i, at.x + at.plane + soon, at.couplings[2] + at.plane + soon,
+                 at.couplings[0] + soon, at.couplings[1] + soon);
     Value product;
     multiply_at<Value>(at, i, product);
     store(at.y + i, product);
@@ -164,7 +164,8 @@ void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double
   BinnedSum sum(x_dot_y.bound);
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     BinnedSum::In<Simd> local(sum);
-    for (const GridBox& strip : strips(box, layout(), 7))
+    for (const GridBox& strip : strips(box, layout(), 7)) {
+      const RowsAhead ahead(layout(), strip.size(0), strip.begin[1], strip.end[1]);
       for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z) {
         for (GlobalIndex row = strip.begin[1]; row < strip.end[1]; ++row) {
           const std::size_t first = layout().index(strip.begin[0], row, z);
@@ -173,13 +174,15 @@ void DiffusionOperator::multiply_box(const GridBox& box, const double* x, double
                        {couplings(0) + first, couplings(1) + first, couplings(2) + first},
                        layout().row_stride(),
                        layout().plane_stride()};
+          const std::ptrdiff_t soon = ahead.from(row);
           if (x_dot_y.part)
-            multiply_row<Simd, true>(at, strip.size(0), local);
+            multiply_row<Simd, true>(at, soon, strip.size(0), local);
           else
-            multiply_row<Simd, false>(at, strip.size(0), local);
+            multiply_row<Simd, false>(at, soon, strip.size(0), local);
         }
         if (pause) pause();
       }
+    }
     local.store(sum);
   });
   if (x_dot_y.part) sum.flush(*x_dot_y.part);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "perfmodel/fetch.h"
+#include "spmv/grid/rows_ahead.h"
 #include "spmv/grid/stencil_kernel.h"
 #include "spmv/grid/strips.h"
 
@@ -12,7 +13,6 @@ namespace weft::spmv {
 namespace {
 
 using perfmodel::fetch;
-using perfmodel::fetch_lead;
 
 /// Points [begin, end) of a row, in x.
 struct RowRange {
@@ -53,26 +53,6 @@ template <class Work>
   for (GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
-
-/// Distance in elements from row y to the row processed at least `fetch_lead`
-/// elements later. Rows [begin, end) are processed in each plane.
-class RowsAhead {
- public:
-  RowsAhead(const GridLayout& layout, GlobalIndex row_size, GlobalIndex begin, GlobalIndex end) {
-    const GlobalIndex rows = (fetch_lead + row_size - 1) / row_size;
-    last_ = end - rows;
-    in_plane_ = rows * layout.row_stride();
-    in_next_plane_ = in_plane_ + layout.plane_stride() - (end - begin) * layout.row_stride();
-  }
-  [[gnu::always_inline]] std::ptrdiff_t from(GlobalIndex y) const {
-    return y < last_ ? in_plane_ : in_next_plane_;
-  }
-
- private:
-  GlobalIndex last_;
-  std::ptrdiff_t in_plane_;
-  std::ptrdiff_t in_next_plane_;
-};
 
 /// Everything about one row that does not change along it. `soon`: where to `fetch` from, in
 /// elements from the place in an array that is worked on.
@@ -160,10 +140,10 @@ class RowWork {
   }
 
   /// r -= alpha·(A·p); adds r·r.
-  [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t count,
-                                       Sum& r_dot_r) const {
+  [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t soon,
+                                       std::ptrdiff_t count, Sum& r_dot_r) const {
     const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
-      fetch<Value>(i, p + plane_ + fetch_lead, r + fetch_lead);
+      fetch<Value>(i, p + plane_ + soon, r + soon);
       const Value value = reduce<Value>(p + i, r + i);
       r_dot_r.add(value * value);
     };
@@ -297,10 +277,14 @@ void update_residual(const GridStencil& stencil, const GridLayout& layout, doubl
   with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
     CloseSum::In<Simd> r_dot_r_(r_dot_r);
     const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, alpha, 0);
-    for (const GridBox& strip : strips(box, layout, 4))
-      for_each_row(layout, strip, [&](std::size_t i) __attribute__((always_inline)) {
-        work.residual(p + i, r + i, strip.size(0), r_dot_r_);
-      });
+    for (const GridBox& strip : strips(box, layout, 4)) {
+      const RowsAhead ahead(layout, strip.size(0), strip.begin[1], strip.end[1]);
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
+        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y) {
+          const std::size_t i = layout.index(strip.begin[0], y, z);
+          work.residual(p + i, r + i, ahead.from(y), strip.size(0), r_dot_r_);
+        }
+    }
     r_dot_r_.store(r_dot_r);
   });
 }

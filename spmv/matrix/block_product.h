@@ -34,8 +34,12 @@ using OnBlockRows = std::function<void(const comm_thread::TeamThread& thread, co
 /// soon as they are there, while they are in cache.
 class BlockProduct final : public Work {
  public:
-  /// Rows whose results are handed on together: 16 kB for 8 vectors.
+  /// Rows whose results are handed on together, at most: 16 kB for 8 vectors.
   static constexpr LocalIndex piece_rows = 256;
+  /// The same for so many vectors: no more than 16 kB, which stay in the first cache.
+  static LocalIndex rows_of_piece(int width) {
+    return width > 8 ? piece_rows * 8 / width : piece_rows;
+  }
 
   /// Shape: x: of a HaloVector of that width. `on_rows`: may be empty.
   BlockProduct(SplitMatrix& matrix, int width, const double* x, BlockResults results,
@@ -52,8 +56,9 @@ class BlockProduct final : public Work {
   void multiply(RowSet part, const comm_thread::TeamThread& thread,
                 const std::function<void()>& pause) const {
     matrix_.for_each_run(part, thread.index, [&](const SplitMatrix::RunOfRows& run) {
-      for (LocalIndex begin = run.begin; begin < run.end; begin += piece_rows) {
-        const LocalIndex end = std::min(run.end, begin + piece_rows);
+      const LocalIndex most = rows_of_piece(width_);
+      for (LocalIndex begin = run.begin; begin < run.end; begin += most) {
+        const LocalIndex end = std::min(run.end, begin + most);
         double* const y =
             results_.is_room ? results_.values : results_.values + std::ptrdiff_t{begin} * width_;
         matrix_.multiply_block(thread.index, begin, end, width_, x_, y);

@@ -67,8 +67,8 @@ class SparseOperator final : public LinearOperator {
     return matrix_->matrix().first_row() + static_cast<std::int64_t>(element);
   }
 
-  /// `width` vectors, 1, 2, 4 or 8, to apply the operator to, at once. Collective. Thread: the main
-  /// thread, outside the team.
+  /// `width` vectors, 1, 2, 4, 8 or 16, to apply the operator to, at once. Collective. Thread: the
+  /// main thread, outside the team.
   std::unique_ptr<HaloVector<double>> collective_make_vector(int width = 1);
 
   /// `apply`, to the vectors of a matrix. Shape: y: [row_count], 64-byte aligned.

@@ -30,7 +30,8 @@ SplitMatrix::SplitMatrix(DistributedMatrix matrix, const comm_thread::ComputeTea
           cut_rows_for_threads(matrix_.rows.row_offsets.span(), block_size_, team.thread_count())),
       parts_(static_cast<std::size_t>(team.thread_count())),
       trials_{StorageTrial(team.thread_count()), StorageTrial(team.thread_count()),
-              StorageTrial(team.thread_count()), StorageTrial(team.thread_count())} {
+              StorageTrial(team.thread_count()), StorageTrial(team.thread_count()),
+              StorageTrial(team.thread_count())} {
   team.run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     parts_[index] = build_part(thread_rows_[index], thread_rows_[index + 1]);

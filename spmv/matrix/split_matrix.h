@@ -75,8 +75,8 @@ class SplitMatrix final : public LocalRows {
   }
 
   /// Calls `multiply`, which computes the rows of one thread in `set` of a product with `width`
-  /// vectors, 1, 2, 4 or 8, in the form that is due for so many: changes it before the first part
-  /// of a product where a trial says so, and takes the time while forms are compared, with the
+  /// vectors, 1, 2, 4, 8 or 16, in the form that is due for so many: changes it before the first
+  /// part of a product where a trial says so, and takes the time while forms are compared, with the
   /// tests of messages between pieces.
   /// Thread: each of the team for itself, all for the same products, with a barrier between one
   /// product and the next. Throws what `multiply` throws.
@@ -168,7 +168,7 @@ class SplitMatrix final : public LocalRows {
  private:
   using Run = RunOfRows;
   /// Each number of vectors has its own trial, and a place in arrays.
-  static constexpr std::size_t form_count = 4;
+  static constexpr std::size_t form_count = 5;
   static std::size_t form_of(int width) {
     return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(width)));
   }

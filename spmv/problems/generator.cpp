@@ -14,6 +14,7 @@
 #include "spmv/problems/convection_generator.h"
 #include "spmv/problems/diffusion_generator.h"
 #include "spmv/problems/elasticity_generator.h"
+#include "spmv/problems/heisenberg_generator.h"
 #include "spmv/problems/holstein_hubbard_generator.h"
 #include "spmv/problems/irregular_generator.h"
 #include "spmv/problems/stencil_generator.h"
@@ -106,6 +107,8 @@ void visit_rows(const Problem& problem, GlobalIndex begin, GlobalIndex end,
     ConvectionGenerator(problem).visit_rows(begin, end, visit);
   else if (problem.kind == ProblemKind::holstein_hubbard)
     HolsteinHubbardGenerator(problem.holstein_hubbard).visit_rows(begin, end, visit);
+  else if (problem.kind == ProblemKind::heisenberg)
+    HeisenbergGenerator(problem.heisenberg).visit_rows(begin, end, visit);
   else
     IrregularGenerator(problem.irregular).visit_rows(begin, end, visit);
 }

@@ -129,9 +129,29 @@ void parse_diffusion(const ProblemReader& reader, std::string_view text, Problem
 constexpr const char* not_a_problem =
     "not a known problem; expected poisson3d:N, poisson2d:NXxNY, poisson3d27:N, "
     "anisotropic3d:N,ex,ey,ez, diffusion3d:N,COEFFICIENT, convection3d:N,vx,vy,vz, "
-    "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, FILE.mtx, "
-    ".mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, .00000; of others make one "
-    "with scipy.io.mmwrite; --help lists settings";
+    "elasticity3d:NXxNYxNZ, irregular:N, anderson3d:N, holstein-hubbard:SETTINGS, "
+    "heisenberg:L,Sz, FILE.mtx, .mtx.gz, .npz, .petsc, .bin, .h5, .txt, .sti, .mas, .rua, .rb, "
+    ".00000; others: scipy.io.mmwrite; --help lists settings";
+
+/// True if it is one of the matrices from physics.
+bool parse_physics(const ProblemReader& reader, std::string_view family, std::string_view rest,
+                   Problem& problem) {
+  if (family == "anderson3d") {
+    problem.kind = ProblemKind::anderson3d;
+    parse_anderson(reader, rest, problem);
+  } else if (family == "heisenberg") {
+    problem.kind = ProblemKind::heisenberg;
+    problem.heisenberg = HeisenbergSettings::parse(reader, rest);
+  } else if (family == "holstein-hubbard") {
+    problem.kind = ProblemKind::holstein_hubbard;
+    const auto parts = split(rest, ',');
+    problem.holstein_hubbard =
+        HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
+  } else {
+    return false;
+  }
+  return true;
+}
 
 Problem parse_generated(const ProblemReader& reader, std::string_view family,
                         std::string_view rest) {
@@ -154,21 +174,13 @@ Problem parse_generated(const ProblemReader& reader, std::string_view family,
   } else if (family == "irregular") {
     problem.kind = ProblemKind::irregular;
     problem.irregular = parse_irregular(reader, rest);
-  } else if (family == "anderson3d") {
-    problem.kind = ProblemKind::anderson3d;
-    parse_anderson(reader, rest, problem);
   } else if (family == "elasticity3d") {
     problem.kind = ProblemKind::elasticity3d;
     parse_elasticity(reader, rest, problem);
   } else if (family == "convection3d") {
     problem.kind = ProblemKind::convection3d;
     parse_convection(reader, rest, problem);
-  } else if (family == "holstein-hubbard") {
-    problem.kind = ProblemKind::holstein_hubbard;
-    const auto parts = split(rest, ',');
-    problem.holstein_hubbard =
-        HolsteinHubbardSettings::parse(reader, std::span(parts).subspan(rest.empty() ? 1 : 0));
-  } else {
+  } else if (!parse_physics(reader, family, rest, problem)) {
     reader.fail(not_a_problem);
   }
   return problem;
@@ -183,7 +195,7 @@ const char* Problem::words() {
          "convection3d:N,vx,vy,vz, elasticity3d:NXxNYxNZ,nu=0.3,\n"
          "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
-         "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped,\n"
+         "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped, heisenberg:L,Sz,\n"
          "or a file: Matrix Market FILE.mtx, FILE.mtx.gz, SciPy FILE.npz, PETSc FILE.petsc,\n"
          "FILE.petsc:NUMBER or FILE.bin, HDF5 FILE.h5 or FILE.h5:GROUP, entries as text\n"
          "FILE.txt|.dat|.ijv|.coo, CalculiX FILE.sti, FILE.mas, Harwell-Boeing and\n"
@@ -224,6 +236,8 @@ GlobalIndex Problem::row_count() const {
       return irregular.row_count;
     case ProblemKind::holstein_hubbard:
       return holstein_hubbard.row_count();
+    case ProblemKind::heisenberg:
+      return heisenberg.row_count();
     case ProblemKind::elasticity3d:
       return 3 * grid.x * (grid.y + 1) * (grid.z + 1);
     default:
@@ -238,6 +252,7 @@ GlobalIndex Problem::reach() const {
     case ProblemKind::irregular:
       return irregular.bandwidth;
     case ProblemKind::holstein_hubbard:
+    case ProblemKind::heisenberg:
       return row_count() / 2;
     case ProblemKind::elasticity3d:
       return 3 * (grid.x * (grid.y + 2) + 1) + 2;
@@ -278,6 +293,8 @@ std::string Problem::name() const {
              text_of(weights[1]) + "," + text_of(weights[2]);
     case ProblemKind::holstein_hubbard:
       return "holstein-hubbard:" + holstein_hubbard.text();
+    case ProblemKind::heisenberg:
+      return "heisenberg:" + heisenberg.text();
     case ProblemKind::file:
       break;
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "spmv/problems/diffusion_settings.h"
+#include "spmv/problems/heisenberg_settings.h"
 #include "spmv/problems/holstein_hubbard_settings.h"
 #include "spmv/rows/index.h"
 
@@ -20,6 +21,7 @@ enum class ProblemKind {
   irregular,
   anderson3d,
   holstein_hubbard,
+  heisenberg,
   elasticity3d,
   convection3d,
   file
@@ -68,7 +70,7 @@ struct Problem {
   ///     diffusion3d:N,constant                       diffusion3d:N,jumps:RATIO
   ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1
   ///     diffusion3d:N,file=PATH                      elasticity3d:NXxNYxNZ,nu=0.3
-  ///     convection3d:N,vx,vy,vz
+  ///     convection3d:N,vx,vy,vz                      heisenberg:L,Sz
   ///
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);
@@ -106,6 +108,7 @@ struct Problem {
   AndersonSettings anderson;  // anderson3d
   ElasticitySettings elasticity;  // elasticity3d
   HolsteinHubbardSettings holstein_hubbard;  // holstein_hubbard
+  HeisenbergSettings heisenberg;  // heisenberg
   std::string path;  // file
 };
 

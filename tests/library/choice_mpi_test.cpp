@@ -71,6 +71,23 @@ std::string fault_of(const Matrix& a, const Options& options) {
   return "nothing";
 }
 
+TEST_CASE("mode=auto takes a mode that a model and trials find, with the same bits") {
+  const Job job = make_job();
+  const GridRows rows(job, 60, laplacian);
+  const Matrix a = Matrix::from_rows(job, rows.rows());
+  const std::vector<double> b = a.right_hand_side("random:1");
+  std::vector<double> x(b.size());
+  std::vector<double> chosen(b.size());
+  const Report plain = Solver(a, {{"mode", "vector"}}).solve(b, x);
+  const Report report = Solver(a, {{"mode", "auto"}}).solve(b, chosen);
+  CHECK(report.mode != "auto");
+  CHECK_FALSE(report.mode_choice.empty());
+  CHECK(plain.mode_choice.empty());
+  CHECK(report.json().find("mode_choice") != std::string::npos);
+  CHECK(report.iterations == plain.iterations);
+  CHECK(chosen == x);
+}
+
 TEST_CASE("auto chooses what suits the matrix, and the report says why") {
   const Job job = make_job();
   const auto chosen = [&](std::int64_t n, double (*entry)(std::int64_t, std::int64_t)) {
@@ -233,7 +250,10 @@ TEST_CASE("a solve ends when its time is over, after the same iteration on all r
 
 /// Of `penalized` with u = row + column of the point, by `penalty`·u in b on the rim.
 constexpr std::int64_t side = 60;
-double solution_at(std::int64_t row) { return static_cast<double>(row / side + row % side); }
+double solution_at(std::int64_t row) {
+  const std::int64_t distance = row / side + row % side;
+  return static_cast<double>(distance);
+}
 bool is_on_rim(std::int64_t row) {
   const std::int64_t x = row % side;
   const std::int64_t y = row / side;

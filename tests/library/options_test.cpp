@@ -39,5 +39,21 @@ TEST_CASE("the library names its version and those of its dependencies") {
   }
 }
 
+TEST_CASE("the options of a solver are listed with their values, defaults and help") {
+  bool has_method = false;
+  for (const OptionHelp& each : solver_options()) {
+    INFO(each.name);
+    CHECK_FALSE(each.help.empty());
+    CHECK(each.name != "partition");  // of a matrix
+    if (each.name == "method") {
+      has_method = true;
+      CHECK(each.standard == "cg");
+      CHECK(each.limits.find("gmres") != std::string::npos);
+    }
+    if (each.name == "max-iterations") CHECK(each.values == "INT");
+  }
+  CHECK(has_method);
+}
+
 }  // namespace
 }  // namespace weft::tests

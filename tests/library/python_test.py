@@ -28,6 +28,50 @@ def right_hand_side():
     return np.random.default_rng(1).random(ROWS)
 
 
+class Help(unittest.TestCase):
+    def test_help_lists_the_options_with_their_defaults(self):
+        for text, method in ((weft.solve.__doc__, "auto"), (weft.Solver.__doc__, "cg")):
+            self.assertRegex(text, rf"method: .*\|gmres\|.*; default: {method}\n")
+            self.assertIn("max_iterations: INT; default: ", text)
+            self.assertIn("reuse_preconditioner: True or False; default: false", text)
+            self.assertNotIn("    partition:", text)
+        self.assertIn("x, report = weft.solve(A, b, tolerance=1e-10)", weft.solve.__doc__)
+
+
+class ScipyDropIn(unittest.TestCase):
+    def test_functions_of_scipy_solve_with_amg(self):
+        from weft import scipy as drop_in
+
+        A = sp.csr_matrix(sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(ROWS, ROWS)))
+        b = right_hand_side()
+        for function in (drop_in.cg, drop_in.gmres, drop_in.bicgstab, drop_in.minres):
+            x, info = function(A, b.reshape(-1, 1), rtol=1e-8)
+            self.assertEqual((x.shape, x.dtype, info), ((ROWS,), np.float64, 0))
+            self.assertLessEqual(np.linalg.norm(b - A @ x), 1e-8 * np.linalg.norm(b))
+            report = drop_in.last_report()
+            self.assertEqual((report.by, report.preconditioner), ("weft", "amg"))
+        x, info = drop_in.cg(A.astype(np.float32), b.astype(np.float32), M=None, maxiter=3)
+        self.assertEqual((x.dtype, info), (np.float32, 3))
+        self.assertEqual(drop_in.last_report().preconditioner, "none")
+
+    def test_what_weft_does_not_do_scipy_does(self):
+        from weft import scipy as drop_in
+
+        A, b = matrix(), right_hand_side()
+        seen = []
+        x, info = drop_in.cg(A, b, callback=seen.append)
+        self.assertTrue(info == 0 and len(seen) > 0)
+        self.assertEqual((drop_in.last_report().by, drop_in.last_report().preconditioner),
+                         ("SciPy", "amg"))
+        x, info = drop_in.gmres(A.astype(complex), b)
+        self.assertTrue(info == 0 and x.dtype == complex)
+        small = matrix()[:50, :50]
+        np.testing.assert_array_equal(drop_in.spsolve(small, np.ones(50)), sla.spsolve(small, np.ones(50)))
+        with self.assertRaises(ValueError):
+            drop_in.cg(A, np.ones(7))
+        self.assertIs(drop_in.splu, sla.splu)
+
+
 class Solve(unittest.TestCase):
     def test_vectors_may_be_arrays(self):
         grid = sp.diags([-1, 2.5, -1], [-1, 0, 1], shape=(400, 400))

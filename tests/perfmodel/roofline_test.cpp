@@ -1,6 +1,7 @@
 #include "perfmodel/roofline.h"
 
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +12,9 @@ using weft::perfmodel::Evidence;
 using weft::perfmodel::judge;
 using weft::perfmodel::Judgement;
 using weft::perfmodel::Limit;
+using weft::perfmodel::LoopShare;
 using weft::perfmodel::Roofs;
+using weft::perfmodel::seconds_in_turn;
 
 /// Reads 100, half and half 50 bytes a second.
 BandwidthRoof roof() { return BandwidthRoof({{0.5, 50}, {0, 100}}); }
@@ -122,6 +125,26 @@ TEST_CASE("time in the cores beside time in memory is named, too") {
   CHECK_THAT(
       judge(evidence, 0.9).reason,
       Catch::Contains("900 ms in the cores (stores, 2 per row at 4 G/s) and 1e+03 in memory"));
+}
+
+TEST_CASE("loops that take turns take the longer part of each") {
+  const std::vector<LoopShare> loops{{.cores = 0.5, .memory = 0.9}, {.cores = 0.5, .memory = 0.1}};
+  CHECK(seconds_in_turn(loops, 1.2, 1) == Approx(0.9 + 0.6));
+  CHECK(seconds_in_turn(loops, 2, 1) == Approx(1 + 1));
+  CHECK(seconds_in_turn({}, 2, 1) == 0);
+}
+
+TEST_CASE("a kernel whose loops take turns is bound by them where they account for its time") {
+  Evidence evidence = slow_kernel();
+  evidence.core_seconds = 1.5;
+  evidence.loops = {{.cores = 0.25, .memory = 1}, {.cores = 0.75, .memory = 0}};
+  CHECK_THAT(judge(evidence, 0.9).reason,
+             Catch::Equals("bound by its 2 loops in turn: 2.12e+03 ms by the longer part of each; "
+                           "1.5e+03 ms in the cores and 1e+03 in memory"));
+  evidence.loops = {{.cores = 0.6, .memory = 1}, {.cores = 0.4, .memory = 0}};
+  CHECK_THAT(judge(evidence, 0.9).reason, Catch::Contains("overlap only in part"));
+  evidence.core_seconds.reset();
+  CHECK_THAT(judge(evidence, 0.9).reason, Catch::Contains("nothing that was measured"));
 }
 
 TEST_CASE("no kernel in memory is judged where the probes are held back") {

@@ -203,13 +203,14 @@ TEST_CASE("a null space that is none is refused") {
 TEST_CASE("unknown commands and options are refused") {
   WrongWords words;
   const auto matrix = words.folder().write("matrix.mtx", good);
-  words.check({},
-              {"found no command; expected solve, eigen, jacobi, schwarz, spmv, roofline, compare, "
-               "study, simulate, generate, convert, "
-               "topology, progress"});
+  words.check(
+      {}, {"found no command; expected solve, eigen, spectrum, jacobi, schwarz, spmv, roofline, "
+           "compare, study, simulate, generate, convert, "
+           "topology, progress"});
   words.check({"frob"},
               {"'frob'",
-               "expected solve, eigen, jacobi, schwarz, spmv, roofline, compare, study, simulate, "
+               "expected solve, eigen, spectrum, jacobi, schwarz, spmv, roofline, compare, study, "
+               "simulate, "
                "generate, convert, "
                "topology, progress"});
   words.check({"frob", matrix, "--json", "-"}, {"'frob'"});

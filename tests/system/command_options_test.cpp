@@ -182,7 +182,7 @@ TEST_CASE("an option that has no effect is refused") {
       {{"solve", "poisson3d:5", "--method", "pcg-jacobi", "--preconditioner", "multigrid"},
        "--preconditioner: found multigrid with --method pcg-jacobi"},
       {{"solve", "poisson3d:5", "--operator", "stencil", "--partition", "nonzeros"},
-       "--order, --partition: found with --operator stencil"},
+       "--partition: found with --operator stencil"},
       {{"solve", "poisson3d:5", "--method", "auto", "--preconditioner", "jacobi", "--multigrid",
         "steps=2"},
        "--multigrid: found with --method auto"},
@@ -250,7 +250,7 @@ TEST_CASE("an unknown option names the closest one and the help to read") {
 
 TEST_CASE("a missing problem lists the problems, and a missing command the commands") {
   check_fault({"solve"}, "found no PROBLEM; expected poisson3d:N, poisson2d:NXxNY");
-  check_fault({}, "found no command; expected solve, eigen, jacobi");
+  check_fault({}, "found no command; expected solve, eigen, spectrum, jacobi");
 }
 
 TEST_CASE("help tells the options of a command") {

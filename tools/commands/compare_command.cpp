@@ -158,8 +158,9 @@ void print_compare_summary(const Json& report, bool bits_are_equal) {
 
 int compare(const comm_thread::MpiSession& session, const CompareOptions& options) {
   const perfmodel::Stopwatch watch;
-  if (options.is_matrix_free() && options.format != "auto")
-    throw comm_thread::InputError("--format: found with --operator stencil; expected a matrix");
+  library::check_needs(
+      {{{"format"}, !options.is_matrix_free(), "with --operator stencil", "a matrix"}},
+      library::matrix_options(), options);
   std::vector<spmv::Problem> problems;
   for (const std::string& problem : options.problems)
     problems.push_back(spmv::Problem::parse(problem));

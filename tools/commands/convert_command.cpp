@@ -29,16 +29,12 @@ struct ConvertOptions : SystemOptions, library::MatrixSettings {
   std::string from;
   std::string to;
   std::string grid;  // of a vector, for .vti and .pvti
-};
 
-const std::vector<OptionEffect<ConvertOptions>>& convert_effects() {
-  static const std::vector<OptionEffect<ConvertOptions>> all{
-      {{"--grid"},
-       [](const ConvertOptions& options) { return spmv::is_vtk_file(options.to); },
-       "with a file that is no image",
-       "OUT as .vti or .pvti"}};
-  return all;
-}
+  std::vector<library::Need> needs() const {
+    const bool is_image = spmv::is_vtk_file(to);
+    return {{{"grid"}, is_image, "with a file that is no image", "OUT as .vti or .pvti"}};
+  }
+};
 
 void collective_check_output(const Job& job, const ConvertOptions& options, bool is_matrix) {
   if (is_matrix)
@@ -56,8 +52,8 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
   const ReportFile report_file(job, options.json_path);
   const auto contents =
       spmv::collective_look_into(job.world(), options.from, spmv::parse_index_base(options.base));
-  if (!contents.is_matrix && !options.triangle.empty())
-    throw comm_thread::InputError("--triangle: found with a vector; expected a matrix");
+  library::check_needs({{{"triangle"}, contents.is_matrix, "with a vector", "a matrix"}},
+                       library::matrix_options(), options);
   collective_check_output(job, options, contents.is_matrix);
   Json report = collective_start_report(job, "convert");
   report["problem"] = {{"name", options.from}, {"rows", contents.row_count}};
@@ -124,7 +120,7 @@ void add_convert_command(CLI::App& program, const comm_thread::MpiSession& sessi
       "  weft convert x.npy x.vti --grid 64x64x64      (ParaView opens it)\n"
       "Exit code: 0 done, 2 bad input.");
   command.callback([options, &command, &session, &exit_code] {
-    expect_effects(command, *options, convert_effects());
+    check_needs(command, options->needs());
     exit_code = convert(session, *options);
   });
 }

@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/matrix_settings.h"
 #include "library/solve/solvable_system.h"
+#include "library/system/expected_symmetry.h"
 #include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
 #include "perfmodel/stopwatch.h"
@@ -42,15 +43,6 @@ struct EigenCommand : SystemOptions, library::MatrixSettings {
   std::string block = "4";
   std::string vectors_path;
 };
-
-/// Refuses a matrix that is not symmetric. Collective.
-void collective_expect_symmetry(library::LinearSystem& system) {
-  const auto traits = library::collective_find_given_traits(*system.matrix_operator(),
-                                                            system.context().collective_given_row);
-  if (traits.asymmetry)
-    throw comm_thread::InputError(system.name() + ": " + traits.asymmetry->text() +
-                                  "; expected a symmetric matrix");
-}
 
 Json pairs_report(const solver::EigenReport& found) {
   Json pairs = Json::array();
@@ -140,7 +132,7 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
-  collective_expect_symmetry(*system);
+  library::collective_expect_symmetry(*system);
   spmv::SparseOperator& op = *system->matrix_operator();
   solver::FilteredLanczos lanczos(op, options.search);
   const double setup_seconds = watch.seconds();

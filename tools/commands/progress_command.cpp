@@ -298,15 +298,6 @@ void print_progress_summary(const Json& report) {
   if (!findings.empty()) fmt::print("\n{}", findings);
 }
 
-const std::vector<OptionEffect<ProgressOptions>>& progress_effects() {
-  static const std::vector<OptionEffect<ProgressOptions>> all{
-      {{"--no-progress-thread"},
-       [](const ProgressOptions& options) { return options.merge_path.empty(); },
-       "with --merge, which has the results of such a run",
-       "one of them"}};
-  return all;
-}
-
 int measure(const comm_thread::MpiSession& session, const ProgressOptions& options) {
   const perfmodel::Stopwatch watch;
   const std::vector<std::size_t> sizes = sizes_asked_for(options);
@@ -371,7 +362,10 @@ void add_progress_command(CLI::App& program, const comm_thread::MpiSession& sess
       "  mpiexec.mpich -n 2 weft progress --merge first.json\n"
       "Exit code: 1 when something arrived wrong, 2 bad input.");
   command.callback([options, &command, &session, &exit_code] {
-    expect_effects(command, *options, progress_effects());
+    check_needs(command, {{{"no-progress-thread"},
+                           options->merge_path.empty(),
+                           "with --merge, which has the results of such a run",
+                           "one of them"}});
     exit_code = measure(session, *options);
   });
 }

@@ -28,6 +28,13 @@ struct SimulateOptions : SimulateSweepsOptions {
   solver::JacobiSimulationOptions jacobi;
   std::string mode = "task";
   bool advises = false;
+
+  std::vector<library::Need> needs() const {
+    const bool has_sync = std::ranges::find(variants, "sync") != variants.end();
+    return {{{"variants", "mode"}, !advises, "with --advise, which tries all", "one of them"},
+            {{"mode"}, has_sync, "without sync in --variants", "both"},
+            need_of_channels()};
+  }
 };
 
 void print_simulate_summary(const Json& report) {
@@ -163,23 +170,6 @@ int simulate_jacobi(const comm_thread::MpiSession& session, const SimulateOption
   return 0;
 }
 
-const std::vector<OptionEffect<SimulateOptions>>& simulate_jacobi_effects() {
-  using Options = SimulateOptions;
-  static const std::vector<OptionEffect<Options>> all{
-      {{"--variants", "--mode"},
-       [](const Options& options) { return !options.advises; },
-       "with --advise, which tries all",
-       "one of them"},
-      {{"--mode"},
-       [](const Options& options) {
-         return std::ranges::find(options.variants, "sync") != options.variants.end();
-       },
-       "without sync in --variants",
-       "both"},
-      effect_of_channels<Options>()};
-  return all;
-}
-
 void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<SimulateOptions>();
   solver::JacobiSimulationOptions& jacobi = options->jacobi;
@@ -214,7 +204,7 @@ void add_jacobi(CLI::App& simulate, const comm_thread::MpiSession& session, int&
       "  weft simulate jacobi --simulated-ranks 512 --advise --seeds 3\n"
       "  weft simulate jacobi --machine gigabit --progress progress.json --json -");
   command.callback([options, &command, &session, &exit_code] {
-    expect_effects(command, *options, simulate_jacobi_effects());
+    check_needs(command, options->needs());
     exit_code = simulate_jacobi(session, *options);
   });
 }

@@ -104,7 +104,7 @@ void add_simulate_schwarz(CLI::App& simulate_app, const comm_thread::MpiSession&
   show_in_help(command, library::OptionGroup::run, {"--machine", "--transport"});
   command.footer("Example:\n  weft simulate schwarz --subdomains 12 --points 64 --slow 7:2");
   command.callback([options, &command, &session, &exit_code] {
-    expect_effects(command, *options, {effect_of_channels<SimulateSchwarzOptions>()});
+    check_needs(command, {options->need_of_channels()});
     exit_code = simulate(session, *options);
   });
 }

@@ -189,6 +189,13 @@ std::vector<solver::SimulatedVariant> SimulateSweepsOptions::parsed_variants() c
   return parsed;
 }
 
+library::Need SimulateSweepsOptions::need_of_channels() const {
+  return {{"transport", "detector", "in-flight", "halo-period"},
+          std::ranges::any_of(variants, [](const std::string& name) { return name != "sync"; }),
+          "with --variants sync",
+          "async or racy among them"};
+}
+
 void add_transport(CLI::App& command, std::string& transport) {
   command
       .add_option(

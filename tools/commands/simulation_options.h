@@ -57,6 +57,8 @@ struct SimulateSweepsOptions : SystemOptions {
   /// Writes to `run` what is named by words. Throws comm_thread::InputError.
   void complete(solver::SweepRunOptions& run) const;
   std::vector<solver::SimulatedVariant> parsed_variants() const;
+  /// What options of messages that nobody waits for need: an asynchronous variant.
+  library::Need need_of_channels() const;
 };
 
 /// What every simulation has.
@@ -73,19 +75,6 @@ void add_poll_interval(CLI::App& command, MachineOptions& options);
 void add_sweep_options(CLI::App& command, SimulateSweepsOptions& options,
                        solver::SweepRunOptions& run, const std::string& variants,
                        const std::string& tolerance);
-
-/// What options of messages that nobody waits for need: an asynchronous variant.
-/// `Options` have the member `variants`.
-template <class Options>
-OptionEffect<Options> effect_of_channels() {
-  return {{"--transport", "--detector", "--in-flight", "--halo-period"},
-          [](const Options& options) {
-            return std::ranges::any_of(options.variants,
-                                       [](const std::string& name) { return name != "sync"; });
-          },
-          "with --variants sync",
-          "async or racy among them"};
-}
 
 /// --transport, of the channels of asynchronous variants.
 void add_transport(CLI::App& command, std::string& transport);

@@ -263,11 +263,7 @@ spmv::RightHandSide settle(const CLI::App& command, const spmv::Problem& problem
   options.set_defaults(problem, rank_count);
   options.check(command);
   if (!options.solution_path.empty()) check_solution_path(options.solution_path, problem);
-  if (!options.initial_path.empty()) {
-    spmv::check_vector_file(options.initial_path);
-    if (options.is_matrix_free())
-      throw comm_thread::InputError("--initial: found with --operator stencil; expected a matrix");
-  }
+  if (!options.initial_path.empty()) spmv::check_vector_file(options.initial_path);
   auto right_hand_side = library::choose_right_hand_side(options.right_hand_side, problem);
   options.right_hand_side = right_hand_side.name();
   return right_hand_side;
@@ -278,16 +274,6 @@ void collective_check_writable(const Job& job, const std::string& path) {
     spmv::collective_check_writable(job.world(), path);
   else if (!path.empty())
     spmv::collective_check_vector_output(job.world(), path);
-}
-
-/// Takes the mode that `auto` stands for.
-void collective_settle_mode(Job& job, spmv::LinearOperator& op, SolveOptions& options,
-                            SolveFacts& facts) {
-  if (options.mode != "auto") return;
-  const library::ModeChoice choice = options.tries_modes ? library::collective_try_modes(job, op)
-                                                         : library::collective_choose_mode(job, op);
-  options.mode = spmv::name(choice.mode);
-  facts.mode_choice = choice.why;
 }
 
 /// The forecast of what `auto` has chosen; what the process had before is known from the `first`.
@@ -322,7 +308,8 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
     initial = system.collective_read_start(options.initial_path, columns.size());
   SolveFacts facts;
   facts.problem = system.name();
-  collective_settle_mode(job, system.op(), options, facts);
+  facts.mode_choice =
+      library::collective_settle_mode(job, system.op(), options.mode, options.tries_modes);
   facts.communication = library::collective_measure_communication(job, system.op());
   JobCheckpoints checkpoints(job, options.checkpoints);
   const auto forecast_of = [&](const library::SolveSettings& chosen) {

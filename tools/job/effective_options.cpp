@@ -85,6 +85,11 @@ bool is_changed(const CLI::App& command, const std::string& name) {
          (is_flag(*option) ? "false" : default_of(*option));
 }
 
+void check_needs(const CLI::App& command, const std::vector<library::Need>& needs) {
+  library::check_needs(needs,
+                       [&](const std::string& name) { return is_changed(command, "--" + name); });
+}
+
 std::string config_of(const CLI::App& command) {
   std::string section = name_of(command);
   std::replace(section.begin(), section.end(), ' ', '.');

@@ -145,10 +145,12 @@ Json kernel_report(const library::KernelResult& result, const Json& counters) {
                  {"fraction", result.fraction},
                  {"thread_balance", result.balance},
                  {"core_seconds", nullptr},
+                 {"in_turn_seconds", nullptr},
                  {"core_bounds", core_bounds_report(result.core_bounds)},
                  {"verdict", perfmodel::name(result.verdict.judgement)},
                  {"reason", result.verdict.reason}};
   if (result.core_seconds > 0) report["core_seconds"] = result.core_seconds;
+  if (result.in_turn_seconds > 0) report["in_turn_seconds"] = result.in_turn_seconds;
   if (result.kappa_simulated >= 0) {
     const auto counted = counted_kappa(result, counters);
     report["kappa"] = {

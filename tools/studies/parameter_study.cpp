@@ -72,9 +72,8 @@ void check(const CLI::App& command, const JacobiStudyOptions& options) {
     throw InputError(
         "study in-flight: found --variant sync, whose messages are waited for; expected async or "
         "racy");
-  if (is_changed(command, "--" + options.parameter))
-    throw InputError(
-        fmt::format("--{0}: found with study {0}; expected --values", options.parameter));
+  check_needs(command,
+              {{{options.parameter}, false, "with study " + options.parameter, "--values"}});
   const int most = options.parameter == "in-flight" ? 512 : 1'000'000;
   for (const int value : options.values)
     if (value < 1 || value > most)

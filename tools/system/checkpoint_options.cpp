@@ -8,6 +8,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
 #include "library/options/option_values.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/option_binding.h"
 
 namespace weft::tools {
@@ -59,6 +60,12 @@ solver::Checkpoints::Options CheckpointOptions::settings() const {
           .from = from,
           .every_seconds = interval.seconds,
           .every_iterations = interval.iterations};
+}
+
+void CheckpointOptions::check(const CLI::App& command) const {
+  check_needs(
+      command,
+      {{{"checkpoint-every"}, !path.empty(), "without --checkpoint", "--checkpoint FILE with it"}});
 }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/checkpoint/checkpoints.h"
-#include "tools/job/effective_options.h"
 
 namespace weft::tools {
 
@@ -17,6 +16,8 @@ struct CheckpointOptions {
   std::string from;  // empty: the run begins anew
 
   bool is_used() const { return !path.empty() || !from.empty(); }
+  /// Throws comm_thread::InputError where an option of `command` has no effect.
+  void check(const CLI::App& command) const;
   /// Without functions. Throws comm_thread::InputError.
   solver::Checkpoints::Options settings() const;
 };
@@ -25,15 +26,6 @@ struct CheckpointOptions {
 /// `how`: in which way it continues.
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options,
                             const std::string& limits, const std::string& how);
-
-/// What --checkpoint-every needs; `Options` have the member `checkpoints`.
-template <class Options>
-OptionEffect<Options> effect_of_interval() {
-  return {{"--checkpoint-every"},
-          [](const Options& options) { return !options.checkpoints.path.empty(); },
-          "without --checkpoint",
-          "--checkpoint FILE with it"};
-}
 
 /// The same for commands that sweep.
 void add_sweep_checkpoint_options(CLI::App& command, CheckpointOptions& options);

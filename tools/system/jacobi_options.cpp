@@ -1,7 +1,5 @@
 #include "tools/system/jacobi_options.h"
 
-#include <vector>
-
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/iteration_settings.h"
 #include "library/options/matrix_settings.h"
@@ -12,46 +10,6 @@ namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
-
-const std::vector<OptionEffect<JacobiOptions>>& jacobi_effects() {
-  using Options = JacobiOptions;
-  static const std::vector<OptionEffect<Options>> all{
-      {{"--partition", "--format", "--triangle", "--base", "--rhs", "--weight", "--momentum",
-        "--inner", "--strict"},
-       [](const Options& options) { return !options.is_grid(); },
-       "with --grid",
-       "a matrix"},
-      {{"--lift", "--halo-depth", "--no-time-blocks"},
-       &Options::is_grid,
-       "with a matrix",
-       "--grid"},
-      {{"--weight", "--momentum"},
-       [](const Options& options) { return options.inner.empty(); },
-       "with --inner",
-       "one of them"},
-      {{"--weight"},
-       [](const Options& options) { return options.momentum != "auto"; },
-       "with --momentum auto, which chooses it",
-       "one of them"},
-      {{"--mode", "--halo-depth", "--no-time-blocks"},
-       [](const Options& options) { return options.is_sync(); },
-       "without --variant sync",
-       "both"},
-      {{"--detector", "--in-flight"},
-       [](const Options& options) { return !options.is_sync(); },
-       "with --variant sync",
-       "async or racy"},
-      {{"--mode", "--detector", "--in-flight", "--halo-period", "--halo-depth", "--no-time-blocks"},
-       [](const Options& options) { return !options.is_threaded; },
-       "with --transport openmp, which sends no messages",
-       "another transport"},
-      {{"--no-time-blocks"},
-       [](const Options& options) { return options.sweeps_per_check() > 1; },
-       "with --check-period 1, which checks every sweep",
-       "one of them"},
-      effect_of_interval<Options>()};
-  return all;
-}
 
 void need(bool is_so, const std::string& message) {
   if (!is_so) throw InputError(message);
@@ -66,7 +24,8 @@ void JacobiOptions::check(const CLI::App& command) const {
                  : "found neither PROBLEM nor --grid; expected one, such as --grid 100");
   if (!is_grid()) static_cast<void>(spmv::Problem::parse(problem));
   need(!is_threaded || is_grid(), "--transport openmp: found a matrix; expected --grid");
-  expect_effects(command, *this, jacobi_effects());
+  check_needs(command, needs());
+  checkpoints.check(command);
   if (has_schwarz())
     static_cast<void>(parsed_schwarz());
   else if (!inner.empty())

@@ -25,24 +25,6 @@ bool can_be_cut(const spmv::GridSize& grid, int rank_count) {
          fault_of([&] { spmv::GridPartition(grid, rank_count); }).empty();
 }
 
-const std::vector<OptionEffect<SolveOptions>>& solve_effects() {
-  using Options = SolveOptions;
-  static const std::vector<OptionEffect<Options>> all{
-      {{"--force"},
-       [](const Options& options) {
-         const solver::KrylovEntry* const entry = solver::find_krylov_method(options.method);
-         return !entry || entry->needs_symmetric_matrix;
-       },
-       "with a method for any matrix",
-       "one for symmetric matrices"},
-      {{"--initial"},
-       [](const Options& options) { return options.checkpoints.from.empty(); },
-       "with --restart-from, which has an x, too",
-       "one of them"},
-      effect_of_interval<Options>()};
-  return all;
-}
-
 const library::OptionTable<SolveOptions>& vector_options() {
   using V = library::Values<SolveOptions>;
   using Group = library::OptionGroup;
@@ -112,7 +94,17 @@ void SolveOptions::check(const CLI::App& command) const {
   if (stop.tolerance == 0 && stop.absolute_tolerance == 0)
     throw comm_thread::InputError(
         "--tolerance: found '0'; expected a number above 0, or --absolute-tolerance");
-  expect_effects(command, *this, solve_effects());
+  const solver::KrylovEntry* const entry = solver::find_krylov_method(method);
+  check_needs(command, {{{"force"},
+                         !entry || entry->needs_symmetric_matrix,
+                         "with a method for any matrix",
+                         "one for symmetric matrices"},
+                        {{"initial"}, !is_matrix_free(), "with --operator stencil", "a matrix"},
+                        {{"initial"},
+                         checkpoints.from.empty(),
+                         "with --restart-from, which has an x, too",
+                         "one of them"}});
+  checkpoints.check(command);
 }
 
 void SolveOptions::check_columns() const {

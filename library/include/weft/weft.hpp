@@ -192,6 +192,17 @@ class WEFT_EXPORT Options {
   std::map<std::string, std::string> values_;
 };
 
+/// What there is to know about an option, for the help of a program.
+struct OptionHelp {
+  std::string name;  ///< with dashes: "max-iterations"
+  std::string values;  ///< what it takes: "FLOAT", "auto|rows|none"; empty: true or false
+  std::string limits;  ///< what else is known of that: "{auto,cg}", "INT in [1 - 32]"
+  std::string standard;  ///< the value where none is given; empty: `help` says it, or there is none
+  std::string help;  ///< in lines, of which the first may stand alone
+};
+/// The options of Solver.
+WEFT_EXPORT std::vector<OptionHelp> solver_options();
+
 /// Consecutive rows of a square matrix in compressed row storage, in the caller's arrays.
 ///
 ///     rank 1 of 2 of a 4×4 matrix      row 2:  . -1  2 -1      first_row = 2, offsets = {0, 3, 5}
@@ -350,6 +361,7 @@ struct WEFT_EXPORT Report {
   std::string preconditioner;
   std::string mode;
   std::string method_choice;  ///< why this method, where trials chose it for `auto`
+  std::string mode_choice;  ///< why this mode, with `mode=auto`: what a model and trials say
   /// What was chosen and why, what stalled and what was turned to, where `auto` chose from the
   /// properties of the matrix. Of all solves of the solver so far.
   std::vector<std::string> decisions;
@@ -517,6 +529,29 @@ class WEFT_EXPORT Iteration {
  private:
   std::unique_ptr<State> state_;
 };
+
+/// How the eigenvalues of a symmetric matrix are spread; the same on every rank.
+struct SpectralDensity {
+  std::vector<double> energies;  ///< the middles of equal parts of [least, greatest]
+  std::vector<double> density;  ///< a unit of energy: its integral is the number of rows
+  std::vector<double> errors;  ///< standard deviations; empty without several random vectors
+  std::vector<double> moments;  ///< of Chebyshev polynomials, without a kernel
+  double least = 0;  ///< all eigenvalues lie between this and `greatest`
+  double greatest = 0;
+  double resolution = 0;  ///< width of a peak in the middle
+  std::int64_t products = 0;  ///< A·x for one vector
+  std::optional<double> count{};  ///< of the eigenvalues in `interval`, if that is given
+  double count_uncertainty = 0;
+};
+
+/// The density of states of a symmetric matrix by the kernel polynomial method. `options`: moments,
+/// vectors, kernel, interval, points, seed, block, mode, as of `weft spectrum`.
+/// Where v is given, the spectral function ⟨v|δ(E − A)|v⟩ instead, or ⟨v|δ(E − A)|w⟩, whose
+/// integral is ⟨v, w⟩; nothing is random then. The bits depend on neither ranks nor threads. Shape:
+/// v, w: [local_row_count], or empty on all ranks. Collective. Throws Error.
+WEFT_EXPORT SpectralDensity spectral_density(const Matrix& matrix, const Options& options = {},
+                                             std::span<const double> v = {},
+                                             std::span<const double> w = {});
 
 }  // namespace v0
 }  // namespace weft

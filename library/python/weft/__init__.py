@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
+# Not as `scipy`, which is a module of this package.
+import scipy.sparse as sparse
+import scipy.sparse.linalg as linalg
 
 # The first: it keeps the mask of processors while weft loads OpenMP.
 from .jobs import Job, job, keep
@@ -36,7 +37,7 @@ __all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
 __version__: str = _weft.__version__
 
 Monitor = Callable[[int, float], Optional[bool]]
-Preconditioner = Union[None, str, Callable[[Array], Array], scipy.sparse.linalg.LinearOperator]
+Preconditioner = Union[None, str, Callable[[Array], Array], linalg.LinearOperator]
 
 
 class Dependency(NamedTuple):
@@ -72,21 +73,21 @@ class Matrix:
 
     def _make(self, A: Any, options: dict[str, Any]) -> None:
         self._is_whole = False  # every rank has given the whole matrix
-        self._given_format = getattr(A, "format", "csr") if scipy.sparse.issparse(A) else "csr"
+        self._given_format = getattr(A, "format", "csr") if sparse.issparse(A) else "csr"
         self._from_csc: Optional[Array] = None  # place in the data of A of each entry by rows
-        if isinstance(A, scipy.sparse.linalg.LinearOperator) and self.job.size == 1:
+        if isinstance(A, linalg.LinearOperator) and self.job.size == 1:
             self._matrix = self._of_operator(A, options)
             return
-        if isinstance(A, scipy.sparse.linalg.LinearOperator):
+        if isinstance(A, linalg.LinearOperator):
             fault, rows = ("A: found a LinearOperator on several ranks; expected "
                            "Matrix.from_operator, which says what each rank needs of others"), None
         else:
-            fault, rows = attempt(lambda: scipy.sparse.csr_matrix(A), "A", "a matrix")
+            fault, rows = attempt(lambda: sparse.csr_matrix(A), "A", "a matrix")
         agree(self.job, fault or fault_of_type(rows, "A"))
         if self._given_format == "csc":
-            places = scipy.sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),
+            places = sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),
                                              shape=A.shape)
-            self._from_csc = scipy.sparse.csr_matrix(places).data
+            self._from_csc = sparse.csr_matrix(places).data
         self._value_count = rows.nnz
         least, most = self.job._job.extremes(rows.shape[1])
         agree(self.job, "" if least == most else
@@ -111,7 +112,7 @@ class Matrix:
                f"A: found {self._matrix.row_count} rows and {rows.shape[1]} columns; expected a "
                "square matrix")
 
-    def _of_operator(self, A: scipy.sparse.linalg.LinearOperator, options: dict[str, Any]) -> Any:
+    def _of_operator(self, A: linalg.LinearOperator, options: dict[str, Any]) -> Any:
         """On one rank."""
         if options:
             raise InputError("options: found " + ", ".join(options) +
@@ -303,7 +304,7 @@ class Solver:
                   "near_null, coordinates, null_space: found an array beside a function as the "
                   "preconditioner; expected one of them")
             product = preconditioner.matvec if isinstance(
-                preconditioner, scipy.sparse.linalg.LinearOperator) else preconditioner
+                preconditioner, linalg.LinearOperator) else preconditioner
 
             def apply(r: Array, z: Array) -> None:
                 z[:] = product(r)
@@ -375,14 +376,38 @@ class Solver:
 def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
           preconditioner: Preconditioner = None, monitor: Optional[Monitor] = None,
           job: Optional[Job] = None, **options: Any) -> Union[Result, BlockResult]:
-    """Solves A·x = b; returns x and a report, or reports. See Solver for the arguments."""
+    """Solves A·x = b; returns x and a report, or reports. See Solver for the arguments.
+
+        import scipy.sparse, weft
+        A = scipy.sparse.diags([-1, 2, -1], [-1, 0, 1], shape=(10000, 10000))
+        x, report = weft.solve(A, b, tolerance=1e-10)
+        x, report = weft.solve(A, b, method="cg", preconditioner="amg:strength=0.08")
+    """
     return Solver(A, preconditioner, monitor, job, method=method, **options).solve(b, x0)
 
 
 def as_preconditioner(A: Any, preconditioner: Preconditioner = "jacobi",
                       job: Optional[Job] = None,
-                      **options: Any) -> scipy.sparse.linalg.LinearOperator:
+                      **options: Any) -> linalg.LinearOperator:
     """A preconditioner of weft as M for SciPy's own solvers: scipy.sparse.linalg.cg(A, b, M=M)."""
     solver = Solver(A, preconditioner, None, job, **options)
-    return scipy.sparse.linalg.LinearOperator(solver.matrix.shape, matvec=solver.precondition,
+    return linalg.LinearOperator(solver.matrix.shape, matvec=solver.precondition,
                                               dtype=np.float64)
+
+
+def _options_text(standards: dict[str, str]) -> str:
+    """The options, for help(); `standards`: defaults that are others than those of the library."""
+    lines = ["", "    options, each as NAME=VALUE:"]
+    for name, values, limits, standard, help_text in _weft.solver_options():
+        name = name.replace("-", "_")
+        standard = standards.get(name, standard)
+        first, *more = help_text.splitlines()
+        taken = limits.strip("{}").replace(",", "|") if limits.startswith("{") else limits or values
+        words = "True or False" if not values else taken
+        lines += [f"    {name}: {words}" + (f"; default: {standard}" if standard else "")]
+        lines += [f"        {line.strip()}" for line in [first, *more]]
+    return "\n".join(lines) + "\n"
+
+
+solve.__doc__ = f"{solve.__doc__.rstrip()}\n{_options_text({'method': 'auto'})}"
+Solver.__doc__ = f"{Solver.__doc__.rstrip()}\n{_options_text({})}"

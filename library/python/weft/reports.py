@@ -29,6 +29,7 @@ class Report:
     preconditioner: str
     mode: str
     method_choice: str
+    mode_choice: str
     decisions: list[str]
     null_space: str
     iterations: int

@@ -3,16 +3,21 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "library/options/iteration_settings.h"
+#include "library/options/jacobi_settings.h"
+#include "library/options/matrix_settings.h"
 #include "library/options/nested_options.h"
 #include "library/options/option_values.h"
 #include "library/options/preconditioner_words.h"
+#include "library/options/schwarz_settings.h"
 #include "library/options/solve_settings.h"
+#include "library/options/spectrum_settings.h"
 
 namespace weft::library {
 namespace {
@@ -39,9 +44,12 @@ void check_table(const OptionTable<Settings>& table) {
 TEST_CASE("tables of options describe each once, with a default that is one of its words") {
   check_table(solve_options());
   check_table(iteration_options());
+  check_table(jacobi_options());
+  check_table(tile_options());
   check_table(amg_options());
   check_table(multigrid_options());
   check_table(schwarz_options());
+  check_table(spectrum_options());
 }
 
 TEST_CASE("the reference page and the program's options are those of the tables") {
@@ -52,6 +60,7 @@ TEST_CASE("the reference page and the program's options are those of the tables"
     if (option.group != OptionGroup::rest || !option.value.flag)
       CHECK_THAT(page, Catch::Contains(option.name));
   for (const auto& option : iteration_options()) CHECK_THAT(page, Catch::Contains(option.name));
+  for (const auto& option : spectrum_options()) CHECK_THAT(page, Catch::Contains(option.name));
 }
 
 TEST_CASE("messages name options as the caller writes them") {
@@ -65,6 +74,23 @@ TEST_CASE("messages name options as the caller writes them") {
   comm_thread::name_options_with_dashes();
   CHECK_THROWS_WITH(settings.check(),
                     "--restart: found with --method cg; expected --method gmres or fgmres");
+}
+
+/// The options that `needs` name and none of `tables` has.
+template <class... Tables>
+std::string unknown_in(const std::vector<Need>& needs, const Tables&... tables) {
+  std::string unknown;
+  for (const Need& need : needs)
+    for (const std::string& name : need.options)
+      if (!(find_option(tables, name) || ...)) unknown += name + " ";
+  return unknown;
+}
+
+TEST_CASE("what options need is said of options that there are") {
+  CHECK(unknown_in(SolveSettings().needs(), solve_options()) == "");
+  CHECK(unknown_in(JacobiSettings().needs(), jacobi_options(), iteration_options(),
+                   matrix_options()) == "");
+  CHECK(unknown_in(SchwarzSettings().needs(), tile_options(), iteration_options()) == "");
 }
 
 TEST_CASE("settings joined by commas are read by their table") {

@@ -136,7 +136,8 @@ std::vector<double> find_anywhere(const ReferenceMatrix& matrix, int size) {
 }  // namespace
 
 TEST_CASE("coordinates of a bar are found in its matrix, the same on any ranks and threads") {
-  for (const std::string problem : {"elasticity3d:12x6x6", "elasticity3d:16x8x5"}) {
+  for (const std::string problem :
+       {"elasticity3d:12x6x6", "elasticity3d:16x8x5", "elasticity3d:40x4x5,nu=0.4"}) {
     CAPTURE(problem);
     const auto matrix = tests::reference_matrix(spmv::Problem::parse(problem));
     const std::vector<double> found = find_anywhere(matrix, 3);

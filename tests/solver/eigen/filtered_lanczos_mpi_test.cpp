@@ -140,6 +140,24 @@ TEST_CASE("equal values without end, and a matrix that is zero", "[collective]")
   CHECK(zero.pairs[1].value == 0);
 }
 
+TEST_CASE("matrices of tiny and of huge numbers have values of that size", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  const std::vector<double> all = eigenvalues_of_laplacian(24, 24);
+  for (const int exponent : {-960, 960}) {
+    ReferenceMatrix matrix = laplacian(24, 24);
+    for (auto& row : matrix)
+      for (auto& entry : row) entry.second = std::ldexp(entry.second, exponent);
+    MatrixSystem system(world, matrix);
+    FilteredLanczos lanczos(system.op(), {.count = 4});
+    const EigenReport report = lanczos.collective_solve();
+    CHECK(report.status == SolveStatus::converged);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(std::abs(std::ldexp(report.pairs[i].value, -exponent) - all[i]) < 1e-7);
+      CHECK(std::ldexp(report.pairs[i].residual, -exponent) <= 1e-8 * 8);
+    }
+  }
+}
+
 TEST_CASE("a small matrix is searched whole", "[collective]") {
   const auto& world = Communicator::collective_world();
   const std::vector<double> all = eigenvalues_of_laplacian(5, 5);

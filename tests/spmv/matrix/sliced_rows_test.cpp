@@ -127,7 +127,7 @@ TEST_CASE("several vectors at once have the bits of CRS, where rows are short, l
   for (std::size_t k = 0; k < near; ++k) rows.columns[k] %= 65'536;
   const SlicedRows<double> sliced(rows, 0, rows.row_count);
   CHECK(sliced.row_count() == 100'032 - 64);
-  for (const int width : {2, 4, 8}) {
+  for (const int width : {2, 4, 8, 16}) {
     INFO(width << " vectors");
     CHECK(other_bits_of_block(rows, sliced, width) == 0);
   }

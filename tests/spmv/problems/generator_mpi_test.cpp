@@ -61,7 +61,7 @@ TEST_CASE("generated matrices have the same entries on any number of ranks and t
         "diffusion3d:11x12x13,lognormal:2", "irregular:30000,nnzr=8",
         "irregular:2000,bandwidth=1999,seed=3", "anderson3d:12", "elasticity3d:7x6x5",
         "convection3d:12,30,-5,1", "holstein-hubbard:sites=4,up=2,down=1,phonons=6",
-        "holstein-hubbard:sites=4,up=2,down=1,phonons=6,basis=HMEp"})
+        "holstein-hubbard:sites=4,up=2,down=1,phonons=6,basis=HMEp", "heisenberg:13,0.5"})
     for (const PartitionBy partition_by : {PartitionBy::rows, PartitionBy::nonzeros})
       for (int threads = 1; threads <= 3; ++threads) {
         const ComputeTeam team(threads, comm_thread::WaitPolicy::yield);

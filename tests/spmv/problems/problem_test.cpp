@@ -160,8 +160,8 @@ TEST_CASE("an unknown problem gets the list of the known ones") {
     CHECK_THAT(complaint, Catch::StartsWith("problem '" + word + "': not a known problem"));
     for (const std::string known :
          {"poisson3d:N", "poisson2d:", "poisson3d27:", "anisotropic3d:", "diffusion3d:",
-          "irregular:", "anderson3d:", "holstein-hubbard:", "elasticity3d:", "convection3d:",
-          "FILE.mtx", ".mtx.gz"})
+          "irregular:", "anderson3d:", "holstein-hubbard:", "heisenberg:", "elasticity3d:",
+          "convection3d:", "FILE.mtx", ".mtx.gz"})
       CHECK_THAT(complaint, Catch::Contains(known));
     CHECK_THAT(complaint, !Catch::Contains("\n"));
   }
@@ -223,6 +223,16 @@ TEST_CASE("bad keys are refused") {
   CHECK_THAT(complaint_about(model + "U=inf"), Catch::Contains("expected a repulsion"));
   CHECK_THAT(complaint_about(model + "t=1e308,U=1e308"), Catch::Contains("infinite"));
   CHECK_THAT(complaint_about(model + "sites=20,phonons=1000"), Catch::Contains("64 bits"));
+  CHECK_THAT(complaint_about("heisenberg:"), Catch::Contains("expected a number of sites"));
+  CHECK_THAT(complaint_about("heisenberg:1"), Catch::Contains("2 to 62"));
+  CHECK_THAT(complaint_about("heisenberg:8,0.5"),
+             Catch::Contains("expected -4 to 4 in steps of 1"));
+  CHECK_THAT(complaint_about("heisenberg:8,5"), Catch::Contains("found Sz=5 of 8 spins"));
+  CHECK_THAT(complaint_about("heisenberg:8,nan"), Catch::Contains("expected the total Sz"));
+  CHECK_THAT(complaint_about("heisenberg:8,0,1"), Catch::Contains("found 3 numbers"));
+  CHECK(Problem::parse("heisenberg:8").name() == "heisenberg:8,0");
+  CHECK(Problem::parse("heisenberg:9,-2.50").name() == "heisenberg:9,-2.5");
+  CHECK(Problem::parse("heisenberg:9").row_count() == 126);
 }
 
 TEST_CASE("no generated row couples with one beyond the reach of its problem") {
@@ -230,7 +240,7 @@ TEST_CASE("no generated row couples with one beyond the reach of its problem") {
        {"poisson2d:7x5", "poisson3d:4x5x3", "poisson3d27:4x3x5", "anisotropic3d:4,1,2,3",
         "diffusion3d:4x3x5,jumps:10", "irregular:300,nnzr=8,bandwidth=20", "anderson3d:4",
         "convection3d:4x3x5,1,2,3", "elasticity3d:3x4x2",
-        "holstein-hubbard:sites=3,up=1,down=1,phonons=3"}) {
+        "holstein-hubbard:sites=3,up=1,down=1,phonons=3", "heisenberg:8,0", "heisenberg:9,-2.5"}) {
     const Problem problem = Problem::parse(word);
     GlobalIndex farthest = 0;
     visit_rows(problem, 0, problem.row_count(),

@@ -1,0 +1,48 @@
+# The plug-in for PETSc, which PETSc loads by itself: libweft_petsc.so. PETSC_DIR and PETSC_ARCH, here
+# or in the environment, say which PETSc; it has real numbers in double precision and weft's MPI.
+if(NOT WEFT_WITH_PETSC)
+    return()
+endif()
+
+set(PETSC_DIR "$ENV{PETSC_DIR}" CACHE PATH "Folder of PETSc")
+set(PETSC_ARCH "$ENV{PETSC_ARCH}" CACHE STRING "Build of PETSc in PETSC_DIR, where it has several")
+set(weft_petsc_folders "${PETSC_DIR}/${PETSC_ARCH}" "${PETSC_DIR}")
+if(NOT PETSC_DIR)
+    # As Debian names them.
+    file(GLOB weft_petsc_folders
+        "/usr/lib/petscdir/petsc[0-9].[0-9]*/${CMAKE_LIBRARY_ARCHITECTURE}-real"
+        "/usr/lib/petscdir/petsc[0-9].[0-9]*/*-linux-gnu-real")
+endif()
+find_path(WEFT_petsc_INCLUDE_DIR petscconf.h PATHS ${weft_petsc_folders} PATH_SUFFIXES include
+    NO_DEFAULT_PATH)
+find_library(WEFT_petsc_LIBRARY NAMES petsc_real petsc PATHS ${weft_petsc_folders}
+    PATH_SUFFIXES lib NO_DEFAULT_PATH)
+if(NOT WEFT_petsc_INCLUDE_DIR OR NOT WEFT_petsc_LIBRARY)
+    message(FATAL_ERROR "PETSc not found in ${weft_petsc_folders}; expected -DPETSC_DIR=FOLDER (and "
+        "-DPETSC_ARCH=NAME) with include/petscconf.h and lib/libpetsc.so; on Debian: "
+        "apt install libpetsc-real-dev")
+endif()
+foreach(kind COMPLEX REAL_SINGLE REAL___FLOAT128)
+    file(STRINGS "${WEFT_petsc_INCLUDE_DIR}/petscconf.h" weft_petsc_is_other
+        REGEX "^#define PETSC_USE_${kind} ")
+    if(weft_petsc_is_other)
+        message(FATAL_ERROR "PETSc: found a build with PETSC_USE_${kind} in "
+            "${WEFT_petsc_INCLUDE_DIR}; expected real numbers in double precision")
+    endif()
+endforeach()
+set(weft_petsc_includes "${WEFT_petsc_INCLUDE_DIR}")
+# Headers that all builds share.
+if(EXISTS "${PETSC_DIR}/include/petsc.h")
+    list(APPEND weft_petsc_includes "${PETSC_DIR}/include")
+endif()
+
+file(GLOB weft_petsc_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/library/petsc/*.cpp")
+add_library(weft_petsc MODULE ${weft_petsc_sources})
+target_include_directories(weft_petsc PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(weft_petsc SYSTEM PRIVATE ${weft_petsc_includes})
+target_compile_options(weft_petsc PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast
+    $<$<BOOL:${WEFT_WARNINGS_AS_ERRORS}>:-Werror>)
+# A program has loaded the library already, and then this is the same.
+target_link_libraries(weft_petsc PRIVATE weft::weft "${WEFT_petsc_LIBRARY}")
+set_target_properties(weft_petsc PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS weft_petsc LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT petsc)

@@ -1,0 +1,97 @@
+#include "library/options/spectrum_settings.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
+#include "library/options/option_values.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+using comm_thread::number_in;
+
+constexpr const char* lorentz = "lorentz";
+
+solver::EnergyRange parse_interval(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string::npos) {
+    const auto begin = number_in<double>(std::string_view(text).substr(0, colon));
+    const auto end = number_in<double>(std::string_view(text).substr(colon + 1));
+    if (begin && end && std::isfinite(*begin) && std::isfinite(*end) && *begin < *end)
+      return {.begin = *begin, .end = *end};
+  }
+  throw InputError("found '" + text + "'; expected A:B, two numbers of which B is the larger one");
+}
+
+/// The kernel and, for lorentz, lambda.
+std::pair<solver::MomentKernel, double> parse_kernel(const std::string& text) {
+  const double usual = solver::DensityOptions{}.lambda;
+  if (text == "jackson") return {solver::MomentKernel::jackson, usual};
+  if (text == lorentz) return {solver::MomentKernel::lorentz, usual};
+  const std::string beginning = std::string(lorentz) + ":";
+  if (text.starts_with(beginning)) {
+    const auto lambda = number_in<double>(std::string_view(text).substr(beginning.size()));
+    if (lambda && *lambda > 0 && *lambda <= 100) return {solver::MomentKernel::lorentz, *lambda};
+  }
+  throw InputError("found the kernel '" + text +
+                   "'; expected jackson, lorentz or lorentz:LAMBDA, a number above 0 up to 100");
+}
+
+}  // namespace
+
+solver::DensityOptions SpectrumSettings::options() const {
+  solver::DensityOptions options = numbers;
+  options.width = block == "auto" ? 0 : std::stoi(block);
+  std::tie(options.kernel, options.lambda) = parse_kernel(kernel);
+  if (!interval.empty()) options.counted = parse_interval(interval);
+  return options;
+}
+
+const OptionTable<SpectrumSettings>& spectrum_options() {
+  using V = Values<SpectrumSettings>;
+  static const OptionTable<SpectrumSettings> all{
+      {"moments", OptionGroup::method,
+       "of Chebyshev polynomials, two of a product\n"
+       "the resolution is pi times half of the spectrum's width over this number",
+       V::whole([](auto& s) -> auto& { return s.numbers.moments; }, 2, 1'000'000, "M")},
+      {"vectors", OptionGroup::method,
+       "random vectors\ntheir choice changes counts of N eigenvalues by about sqrt(2 N / vectors)",
+       V::whole([](auto& s) -> auto& { return s.numbers.vectors; }, 1, 1'000'000, "R")},
+      {"kernel", OptionGroup::method,
+       "shape of a peak\n"
+       "jackson: Gaussian; lorentz, lorentz:LAMBDA: Lorentzian, for Green's functions",
+       V::checked(&SpectrumSettings::kernel, parse_kernel, "jackson|lorentz[:LAMBDA]")},
+      {"interval", OptionGroup::method,
+       "A:B: count the eigenvalues from A to B\nwith the uncertainty of their number",
+       V::checked(&SpectrumSettings::interval, parse_interval, "RANGE")},
+      {"points", OptionGroup::output,
+       "energies at which the density is shown\n0: twice as many as moments",
+       V::whole([](auto& s) -> auto& { return s.numbers.points; }, 0, 1'000'000, "N")},
+      {"seed", OptionGroup::rest, "of the random vectors",
+       V::whole([](auto& s) -> auto& { return s.numbers.seed; }, 0,
+                std::numeric_limits<std::int64_t>::max(), "SEED")},
+      {"block", OptionGroup::run, "vectors multiplied at once\nresults have the same bits",
+       V::one_of(&SpectrumSettings::block, {"auto", "1", "2", "4", "8", "16"})},
+      {"mode", OptionGroup::run, "how products communicate",
+       V::named<spmv::Mode>([](auto& s) -> auto& { return s.numbers.mode; },
+                            [] {
+                              std::vector<std::pair<std::string, spmv::Mode>> names;
+                              for (const spmv::Mode mode : spmv::all_modes())
+                                names.emplace_back(name(mode), mode);
+                              return names;
+                            }())}};
+  return all;
+}
+
+}  // namespace weft::library

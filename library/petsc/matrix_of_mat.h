@@ -1,0 +1,53 @@
+#pragma once
+
+#include <petscmat.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+#include <weft/weft.hpp>
+
+namespace weft::petsc {
+
+/// What a Mat knows beside its entries.
+struct MatFacts {
+  std::vector<double> near_null;  // [own rows][near_null_count], of MatSetNearNullSpace
+  int near_null_count = 0;
+  std::vector<double> null_space;  // [own rows], or empty
+  bool has_constant_null_space = false;  // MatSetNullSpace with the constant vector alone
+  PetscInt block_size = 1;
+};
+
+/// The weft::Matrix of a Mat: made once, and given new values where the Mat has some.
+class MatrixOfMat {
+ public:
+  enum class News { nothing, values, all };
+
+  /// Looks what is new in `mat`, whose places of entries PETSc counts the changes of. Other types
+  /// than MATAIJ are converted. Collective. Throws PetscFault, Error.
+  News collective_take(Mat mat);
+  /// Near-null space, null space and block size. Collective. Throws PetscFault, Error.
+  static MatFacts facts_of(Mat mat);
+
+  const Matrix& matrix() const { return *matrix_; }
+  bool is_made() const { return matrix_.has_value(); }
+  /// Forgets the matrix.
+  void clear();
+
+  MatrixOfMat() = default;
+  MatrixOfMat(const MatrixOfMat&) = delete;
+  MatrixOfMat& operator=(const MatrixOfMat&) = delete;
+  ~MatrixOfMat();
+
+ private:
+  Mat collective_as_aij(Mat mat, bool has_same_places);
+
+  Mat converted_ = nullptr;  // of a Mat of another type
+  PetscObjectId id_ = 0;
+  PetscObjectState places_ = 0;
+  PetscObjectState values_ = 0;
+  std::optional<Matrix> matrix_;
+};
+
+}  // namespace weft::petsc

@@ -1,0 +1,35 @@
+#include "library/petsc/option_prefix.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::petsc {
+
+std::vector<PetscOption> petsc_options(const char* prefix, const std::vector<std::string>& left_out,
+                                       const Options& options) {
+  std::vector<PetscOption> all;
+  for (const OptionHelp& each : solver_options()) {
+    if (std::ranges::find(left_out, each.name) != left_out.end()) continue;
+    std::string name = each.name;
+    std::ranges::replace(name, '-', '_');
+    std::string help = each.help.substr(0, each.help.find('\n'));
+    if (!each.values.empty()) help += " (" + each.values + ")";
+    all.push_back(
+        {"-" + std::string(prefix) + name, help, options.find(each.name).value_or(each.standard)});
+  }
+  return all;
+}
+
+void take(const PetscOption& option, const char* prefix, const std::string& word,
+          Options& options) {
+  options.set(option.name.substr(1 + std::strlen(prefix)), word.empty() ? "true" : word);
+}
+
+std::string text_of(const Options& options) {
+  std::string text;
+  for (const auto& [name, value] : options.all())
+    text += (text.empty() ? "" : ", ") + name + " " + value;
+  return text;
+}
+
+}  // namespace weft::petsc

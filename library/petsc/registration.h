@@ -1,0 +1,14 @@
+#pragma once
+
+#include <petscksp.h>
+
+namespace weft::petsc {
+
+/// Makes a PC of the type "weft": a preconditioner of weft for methods of PETSc.
+PetscErrorCode create_pc(PC pc);
+
+/// Makes a KSP of the type "weft": a method of weft with its preconditioner, or with that of PETSc
+/// where -pc_type names one.
+PetscErrorCode create_ksp(KSP ksp);
+
+}  // namespace weft::petsc

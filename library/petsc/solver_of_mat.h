@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+#include <weft/weft.hpp>
+
+#include "library/petsc/matrix_of_mat.h"
+
+namespace weft::petsc {
+
+/// A weft::Solver for a Mat.
+class SolverOfMat {
+ public:
+  /// Options that a Solver is tried with in turn: the first that takes the matrix is kept. What is
+  /// known of the Mat is added where the preconditioner is amg.
+  struct Way {
+    Options options;
+    bool is_for_symmetric = true;
+  };
+  /// The method for a symmetric matrix, or for another one, with these options.
+  static Way for_symmetric(const Options& options);
+  static Way for_others(const Options& options);
+
+  /// Takes the Mat, its new values, or other `ways` than those of the last call. `preconditioner`:
+  /// of PETSc, or null; `is_symmetric` of it follows the way. Collective. Throws.
+  void collective_take(Mat mat, const std::vector<Way>& ways,
+                       const UserPreconditioner* preconditioner = nullptr);
+  void clear();
+
+  bool is_made() const { return solver_.has_value(); }
+  Solver& solver() { return *solver_; }
+  const Matrix& matrix() const { return matrix_.matrix(); }
+  const Way& way() const { return way_; }
+  /// What a view says: the matrix and the options in use, in lines.
+  std::vector<std::string> lines() const;
+
+ private:
+  void collective_make(Mat mat, const std::vector<Way>& ways,
+                       const UserPreconditioner* preconditioner);
+  Options with_facts(const Options& options, const MatFacts& facts) const;
+
+  MatrixOfMat matrix_;
+  std::string text_of_ways_;  // of the solver
+  std::string why_not_;  // the first way
+  Way way_;
+  std::optional<Solver> solver_;
+};
+
+}  // namespace weft::petsc

@@ -1,0 +1,113 @@
+#include <petsc/private/pcimpl.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+#include <weft/weft.hpp>
+
+#include "library/petsc/call.h"
+#include "library/petsc/option_prefix.h"
+#include "library/petsc/registration.h"
+#include "library/petsc/shared_job.h"
+#include "library/petsc/solver_of_mat.h"
+
+namespace weft::petsc {
+namespace {
+
+constexpr const char* prefix_of_pc = "pc_weft_";
+/// What is about methods and their end, which are PETSc's.
+const std::vector<std::string>& options_of_methods() {
+  static const std::vector<std::string> names{
+      "method",  "restart",     "force",      "mode",  "tolerance",         "max-iterations",
+      "history", "max-seconds", "divergence", "scale", "absolute-tolerance"};
+  return names;
+}
+
+struct PcState {
+  Options options;
+  SolverOfMat solver;
+};
+
+PcState& state_of_pc(PC pc) { return *static_cast<PcState*>(pc->data); }
+
+/// A preconditioner is set up with a method, which is never used: one for symmetric matrices, or
+/// one for others, with a single vector.
+std::vector<SolverOfMat::Way> ways_of_pc(const Options& given) {
+  Options symmetric = given;
+  Options other = given;
+  if (!given.find("preconditioner")) {
+    symmetric.set("preconditioner", "amg");
+    other.set("preconditioner", "ilu0");
+  }
+  other.set("restart", "1");
+  return {SolverOfMat::for_symmetric(symmetric), SolverOfMat::for_others(other)};
+}
+
+PetscErrorCode set_up_pc(PC pc) {
+  return answer(pc, "PCSetUp_Weft", [&] {
+    PcState& state = state_of_pc(pc);
+    state.solver.collective_take(pc->pmat, ways_of_pc(state.options));
+  });
+}
+
+PetscErrorCode apply_pc(PC pc, Vec residual, Vec correction) {
+  return answer(pc, "PCApply_Weft", [&] {
+    const ReadVec from(residual);
+    const ChangedVec to(correction);
+    state_of_pc(pc).solver.solver().precondition(from.span(), to.span());
+  });
+}
+
+PetscErrorCode apply_pc_transposed(PC pc, Vec residual, Vec correction) {
+  return answer(pc, "PCApplyTranspose_Weft", [&] {
+    if (!state_of_pc(pc).solver.way().is_for_symmetric)
+      throw Error(ErrorCode::bad_input,
+                  "found a transposed preconditioner of a matrix that is not symmetric; expected "
+                  "a method without");
+    check(apply_pc(pc, residual, correction));
+  });
+}
+
+template <class Items>
+PetscErrorCode set_pc_from_options(PC pc, Items PetscOptionsObject) {
+  return answer(pc, "PCSetFromOptions_Weft", [&] {
+    read_options(PetscOptionsObject, prefix_of_pc, options_of_methods(), state_of_pc(pc).options);
+  });
+}
+
+PetscErrorCode view_pc(PC pc, PetscViewer viewer) {
+  return answer(pc, "PCView_Weft", [&] {
+    const SolverOfMat& solver = state_of_pc(pc).solver;
+    print_lines(viewer, lines_of(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(pc)))));
+    print_lines(viewer, solver.lines());
+  });
+}
+
+PetscErrorCode reset_pc(PC pc) {
+  return answer(pc, "PCReset_Weft", [&] { state_of_pc(pc).solver.clear(); });
+}
+
+PetscErrorCode destroy_pc(PC pc) {
+  return answer(pc, "PCDestroy_Weft", [&] {
+    delete static_cast<PcState*>(pc->data);
+    pc->data = nullptr;
+  });
+}
+
+}  // namespace
+
+PetscErrorCode create_pc(PC pc) {
+  return answer(pc, "PCCreate_Weft", [&] {
+    pc->data = std::make_unique<PcState>().release();
+    pc->ops->setup = set_up_pc;
+    pc->ops->apply = apply_pc;
+    pc->ops->applytranspose = apply_pc_transposed;
+    pc->ops->setfromoptions =
+        set_pc_from_options<typename ItemsOf<decltype(pc->ops->setfromoptions)>::Type>;
+    pc->ops->view = view_pc;
+    pc->ops->reset = reset_pc;
+    pc->ops->destroy = destroy_pc;
+  });
+}
+
+}  // namespace weft::petsc
