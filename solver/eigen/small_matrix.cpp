@@ -1,8 +1,11 @@
 #include "solver/eigen/small_matrix.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace weft::solver {
 namespace {
@@ -53,9 +56,7 @@ bool sweep(SmallMatrix& a, SmallMatrix& vectors) {
   return is_changed;
 }
 
-}  // namespace
-
-SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
+SymmetricEigen eigen_by_rotations(const SmallMatrix& matrix) {
   constexpr int most_sweeps = 60;
   const int size = matrix.rows();
   SmallMatrix a(size, size);
@@ -77,6 +78,31 @@ SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
     for (int i = 0; i < size; ++i) result.vectors(i, j) = vectors(i, from);
   }
   return result;
+}
+
+/// Empty where QR does not converge, which it does in practice.
+std::optional<SymmetricEigen> eigen_by_reduction(const SmallMatrix& matrix) {
+  const int size = matrix.rows();
+  Eigen::MatrixXd a(size, size);
+  for (int j = 0; j < size; ++j)
+    for (int i = 0; i <= j; ++i) a(j, i) = matrix(i, j);  // Eigen reads the lower triangle
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> found(a);
+  if (found.info() != Eigen::Success) return std::nullopt;
+  SymmetricEigen result{.values = {}, .vectors = SmallMatrix(size, size)};
+  for (int j = 0; j < size; ++j) {
+    result.values.push_back(found.eigenvalues()(j));
+    for (int i = 0; i < size; ++i) result.vectors(i, j) = found.eigenvectors()(i, j);
+  }
+  return result;
+}
+
+}  // namespace
+
+SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
+  constexpr int most_rotated_rows = 32;
+  if (matrix.rows() > most_rotated_rows)
+    if (auto found = eigen_by_reduction(matrix)) return *std::move(found);
+  return eigen_by_rotations(matrix);
 }
 
 }  // namespace weft::solver

@@ -53,6 +53,7 @@ _WITH_FOLDER = {
     # Without MPI: ranks read and write past it.
     "hdf5": (["/usr/include/hdf5/serial"], ["-L/usr/lib/{triple}/hdf5/serial", "-lhdf5"], []),
     "klu": (["/usr/include/suitesparse"], ["-lklu"], []),
+    "eigen": (["/usr/include/eigen3"], [], []),
 }
 
 _TARGET = """
