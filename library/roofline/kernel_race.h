@@ -51,9 +51,9 @@ class KernelRace {
 
  private:
   struct Sample {
-    double seconds;
-    double balance;
-    double fraction;
+    double seconds = 0;
+    double balance = 0;
+    double fraction = 0;
     perfmodel::Prediction model;
   };
 

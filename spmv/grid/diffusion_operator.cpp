@@ -55,7 +55,7 @@ template <class Simd, bool has_sum>
   const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
     fetch<Value>(i, at.x + at.plane + soon, at.couplings[2] + at.plane + soon,
                  at.couplings[0] + soon, at.couplings[1] + soon);
-    Value product;
+    Value product{};
     multiply_at<Value>(at, i, product);
     store(at.y + i, product);
     if constexpr (has_sum) sum.add(load<Value>(at.x + i) * product);
