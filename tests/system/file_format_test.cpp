@@ -378,6 +378,7 @@ TEST_CASE("an output that is an input is refused under each of its names") {
     check_refused({"solve", matrix, "--solution", output}, "the same file");
     check_refused({"solve", "poisson2d:2", "--rhs", matrix, "--json", output}, "the same file");
     check_refused({"spmv", matrix, "--trace", output}, "the same file");
+    check_refused({"eigen", matrix, "--vectors", output}, "the same file");
     check_refused({"solve", matrix, "--checkpoint", output}, "the same file");
   }
   check_refused({"solve", matrix, "--json", folder.path("new"), "--trace", folder.path("./new")},

@@ -20,8 +20,8 @@ namespace {
 /// The options and the positional arguments of all commands that name files to write.
 constexpr std::array outputs{std::string_view{"--json"},     std::string_view{"--trace"},
                              std::string_view{"--solution"}, std::string_view{"--checkpoint"},
-                             std::string_view{"--output"},   std::string_view{"out"},
-                             std::string_view{"file"}};
+                             std::string_view{"--output"},   std::string_view{"--vectors"},
+                             std::string_view{"out"},        std::string_view{"file"}};
 
 struct Argument {
   std::string option;
