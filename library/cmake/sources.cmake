@@ -95,6 +95,7 @@ set(WEFT_LIBRARY_SOURCES
     library/measure/mode_race.cpp
     library/measure/settled_storage.cpp
     library/measure/unfused_cg.cpp
+    library/options/eigen_settings.cpp
     library/options/iteration_settings.cpp
     library/options/jacobi_settings.cpp
     library/options/matrix_settings.cpp
@@ -186,6 +187,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/block_basis.cpp
     solver/eigen/bounded_sum.cpp
     solver/eigen/chebyshev_filter.cpp
+    solver/eigen/filtered_lanczos.cpp
     solver/eigen/panel_kernels.cpp
     solver/eigen/small_matrix.cpp
     solver/krylov/bicgstab.cpp
@@ -462,7 +464,6 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/ruler.cpp
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
-    solver/eigen/filtered_lanczos.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp

@@ -8,12 +8,11 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/options/mode_option.h"
 #include "library/options/option_values.h"
-#include "spmv/modes/mode.h"
 
 namespace weft::library {
 namespace {
@@ -84,13 +83,7 @@ const OptionTable<SpectrumSettings>& spectrum_options() {
       {"block", OptionGroup::run, "vectors multiplied at once\nresults have the same bits",
        V::one_of(&SpectrumSettings::block, {"auto", "1", "2", "4", "8", "16"})},
       {"mode", OptionGroup::run, "how products communicate",
-       V::named<spmv::Mode>([](auto& s) -> auto& { return s.numbers.mode; },
-                            [] {
-                              std::vector<std::pair<std::string, spmv::Mode>> names;
-                              for (const spmv::Mode mode : spmv::all_modes())
-                                names.emplace_back(name(mode), mode);
-                              return names;
-                            }())}};
+       mode_value<SpectrumSettings>([](auto& s) -> auto& { return s.numbers.mode; })}};
   return all;
 }
 

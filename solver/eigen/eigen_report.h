@@ -11,6 +11,10 @@ namespace weft::solver {
 /// Which eigenvalues are looked for: the algebraically smallest or largest.
 enum class SpectrumEnd { smallest, largest };
 
+inline const char* name(SpectrumEnd end) {
+  return end == SpectrumEnd::smallest ? "smallest" : "largest";
+}
+
 /// An eigenvalue θ of a symmetric A with a vector x of norm 1.
 struct EigenPair {
   double value = 0;

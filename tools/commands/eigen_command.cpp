@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/options/eigen_settings.h"
 #include "library/options/matrix_settings.h"
 #include "library/solve/solvable_system.h"
 #include "library/system/expected_symmetry.h"
@@ -38,9 +39,6 @@ struct EigenCommand : SystemOptions, library::MatrixSettings {
   EigenCommand() { order.clear(); }
 
   solver::EigenOptions search;
-  std::string which = "smallest";
-  std::string mode = "task";
-  std::string block = "4";
   std::string vectors_path;
 };
 
@@ -60,12 +58,16 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
   report["method"] = "lanczos";
-  report["mode"] = options.mode;
+  report["mode"] = spmv::name(options.search.mode);
   report["status"] = name(found.status);
-  report["eigenvalues"] = {{"which", options.which},     {"pairs", pairs_report(found)},
-                           {"norm", found.norm},         {"products", found.products},
-                           {"restarts", found.restarts}, {"degree", found.degree},
-                           {"width", found.width},       {"subspace", found.subspace}};
+  report["eigenvalues"] = {{"which", solver::name(options.search.end)},
+                           {"pairs", pairs_report(found)},
+                           {"norm", found.norm},
+                           {"products", found.products},
+                           {"restarts", found.restarts},
+                           {"degree", found.degree},
+                           {"width", found.width},
+                           {"subspace", found.subspace}};
   return report;
 }
 
@@ -117,10 +119,6 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   options.order = options.order_of(problem);
-  options.search.end =
-      options.which == "largest" ? solver::SpectrumEnd::largest : solver::SpectrumEnd::smallest;
-  options.search.width = std::stoi(options.block);
-  options.search.mode = *spmv::parse_mode(options.mode);
   Job job = collective_start_job(session, options);
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
@@ -149,17 +147,6 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
   return found.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
 }
 
-/// Options that only --help-all shows.
-void add_rare_options(CLI::App& command, EigenCommand& options) {
-  add_count(command, "--subspace", options.search.subspace, 0, 100000,
-            "vectors of the search space; 0: four times --count, at least 40");
-  add_count(command, "--degree", options.search.degree, 0, 10000,
-            "of the Chebyshev filter; 0: from the spectrum");
-  add_count(command, "--max-restarts", options.search.max_restarts, 0, 1000000,
-            "of the search space");
-  add_choice(command, "--mode", options.mode, spmv::mode_names(), "how products communicate");
-}
-
 }  // namespace
 
 void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
@@ -167,24 +154,11 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
   CLI::App& command =
       *program.add_subcommand("eigen", "eigenvalues of a symmetric matrix, smallest or largest");
   add_problem_option(command, *options).required();
-  add_count(command, "--count", options->search.count, 1, 10000, "eigenvalues to find");
-  add_choice(command, "--which", options->which, {"smallest", "largest"},
-             "end of the spectrum, by value and not by modulus");
-  command
-      .add_option("--tolerance", options->search.tolerance,
-                  "ends where ||A x - theta x|| is below this times ||A||")
-      ->check(is_number({.least = 1e-14, .most = 1, .expected = "1e-14 to 1"}))
-      ->type_name("FLOAT")
-      ->capture_default_str();
+  bind_options(command, options->search, library::eigen_options());
   command
       .add_option("--vectors", options->vectors_path,
                   "writes the eigenvectors, as columns: .mtx, .npy, .petsc, .h5")
       ->type_name("FILE");
-  add_choice(command, "--block", options->block, {"1", "2", "4", "8"},
-             "vectors of a block; equal eigenvalues beyond that may be missed");
-  add_rare_options(command, *options);
-  show_in_help(command, library::OptionGroup::method,
-               {"--count", "--which", "--tolerance", "--block"});
   show_in_help(command, library::OptionGroup::output, {"--vectors"});
   bind_options(command, *options, library::matrix_options());
   add_dry_run_option(command, *options);

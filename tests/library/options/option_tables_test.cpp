@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
+#include "library/options/eigen_settings.h"
 #include "library/options/iteration_settings.h"
 #include "library/options/jacobi_settings.h"
 #include "library/options/matrix_settings.h"
@@ -50,6 +51,7 @@ TEST_CASE("tables of options describe each once, with a default that is one of i
   check_table(multigrid_options());
   check_table(schwarz_options());
   check_table(spectrum_options());
+  check_table(eigen_options());
 }
 
 TEST_CASE("the reference page and the program's options are those of the tables") {
@@ -61,6 +63,7 @@ TEST_CASE("the reference page and the program's options are those of the tables"
       CHECK_THAT(page, Catch::Contains(option.name));
   for (const auto& option : iteration_options()) CHECK_THAT(page, Catch::Contains(option.name));
   for (const auto& option : spectrum_options()) CHECK_THAT(page, Catch::Contains(option.name));
+  for (const auto& option : eigen_options()) CHECK_THAT(page, Catch::Contains(option.name));
 }
 
 TEST_CASE("messages name options as the caller writes them") {
