@@ -8,6 +8,7 @@
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/include/weft/weft.hpp"
@@ -64,15 +65,18 @@ SpectralDensity spectral_density(const Matrix& matrix, const Options& options,
   return library::guarded([&] {
     Matrix::State& state = *matrix.state();
     state.job->roll_call.collective_answer("a spectral density");
-    library::SpectrumSettings settings;
-    library::read_options(options.all(), library::spectrum_options(), settings);
+    solver::DensityOptions wanted;
+    library::collective_agree_on(state.space, "spectral_density", "", options, [&] {
+      library::SpectrumSettings settings;
+      library::read_options(options.all(), library::spectrum_options(), settings);
+      wanted = settings.options();
+    });
     const auto first = collective_own_vector(state, "v", v);
     const auto second = collective_own_vector(state, "w", w);
     if (second && !first)
       throw comm_thread::InputError("w: found without v; expected both vectors");
     library::collective_expect_symmetry(*state.system);
     spmv::SparseOperator& op = *state.system->matrix_operator();
-    const solver::DensityOptions wanted = settings.options();
     return result_of(first ? solver::collective_spectral_function(op, wanted, *first, second)
                            : solver::collective_spectral_density(op, wanted));
   });

@@ -80,6 +80,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/api_job.cpp
     library/api/c_api.cpp
     library/api/c_iteration.cpp
+    library/api/eigenvalues.cpp
     library/api/error.cpp
     library/api/iteration.cpp
     library/api/matrix.cpp

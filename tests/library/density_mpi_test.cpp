@@ -58,6 +58,8 @@ TEST_CASE("a density refuses wrong options, lengths and matrices") {
   const Matrix a = Matrix::generate(job, "poisson2d:10");
   CHECK_THROWS_AS(spectral_density(a, {{"momenta", "20"}}), Error);
   CHECK_THROWS_AS(spectral_density(a, {{"interval", "3:2"}}), Error);
+  if (job.size() > 1)
+    CHECK_THROWS_AS(spectral_density(a, {{"moments", job.rank() == 0 ? "20" : "30"}}), Error);
   std::vector<double> longer(static_cast<std::size_t>(a.local_row_count()) + 1, 1.0);
   CHECK_THROWS_AS(spectral_density(a, {}, longer), Error);
   CHECK_THROWS_AS(spectral_density(Matrix::generate(job, "convection3d:5,9,0,0")), Error);

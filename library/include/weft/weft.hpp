@@ -553,6 +553,38 @@ WEFT_EXPORT SpectralDensity spectral_density(const Matrix& matrix, const Options
                                              std::span<const double> v = {},
                                              std::span<const double> w = {});
 
+/// Whether `eigenvalues` gives eigenvectors.
+enum class Eigenvectors { none, own_rows };
+
+/// Some eigenvalues at one end of the spectrum of a symmetric matrix, from the end inwards; all but
+/// the vectors is the same on every rank.
+struct Eigenvalues {
+  Status status = Status::not_converged;  ///< converged, or not_converged after max-restarts
+  std::vector<double> values;
+  /// ‖A·x − θ·x‖ of each value θ and its vector x of norm 1, computed from x: an eigenvalue of the
+  /// matrix lies within this distance of θ. That none between the values is missing is not shown.
+  std::vector<double> residuals;
+  /// This rank's rows; empty unless asked for. The entry of largest modulus of each vector is
+  /// positive. Shape: [local_row_count · values.size()], the entries of a row together.
+  std::vector<double> vectors;
+  double norm = 0;  ///< ‖A‖, which the tolerance refers to
+  std::int64_t products = 0;  ///< A·x for one vector
+  int restarts = 0;  ///< of the search space
+  double seconds = 0;  ///< of this rank
+
+  bool converged() const { return status == Status::converged; }
+};
+
+/// Eigenvalues of a symmetric matrix, smallest or largest by value, with all copies of equal ones
+/// up to the width of a block: block Lanczos on a Chebyshev filter. `options`: count, which,
+/// tolerance, block, subspace, degree, max-restarts, mode, as of `weft eigen`. Ends where ‖A·x −
+/// θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors depend on neither
+/// ranks nor threads. Memory: subspace + 3·block vectors. Collective. Throws Error, also where the
+/// matrix is not symmetric or an operator without entries, and where count is more than an eighth
+/// of its rows and these are more than 256.
+WEFT_EXPORT Eigenvalues eigenvalues(const Matrix& matrix, const Options& options = {},
+                                    Eigenvectors vectors = Eigenvectors::none);
+
 }  // namespace v0
 }  // namespace weft
 
