@@ -13,6 +13,7 @@ if(WEFT_BUILD_PYTHON)
     install(TARGETS weft_python LIBRARY DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
     install(FILES library/python/weft/__init__.py library/python/weft/arguments.py
             library/python/weft/jobs.py library/python/weft/reports.py library/python/weft/scipy.py
+            library/python/weft/spectra.py
             library/python/weft/py.typed
         DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
 endif()

@@ -29,6 +29,7 @@
 #include "functions.h"
 #include "matrix_binding.h"
 #include "solver_binding.h"
+#include "spectrum_binding.h"
 
 namespace py = pybind11;
 
@@ -288,6 +289,14 @@ void bind_matrix(py::module_& module) {
            })
       .def("multiply", &PyMatrix::multiply)
       .def("multiply_block", &PyMatrix::multiply_block)
+      .def("eigenvalues",
+           [](const PyMatrix& a, const Values& options, bool has_vectors) {
+             return eigenvalues_of(a, options_of(options), has_vectors);
+           })
+      .def("spectral_density",
+           [](const PyMatrix& a, const Values& options, const Doubles& v, const Doubles& w) {
+             return spectral_density_of(a, options_of(options), v, w);
+           })
       .def("right_hand_side", [](const PyMatrix& a, const std::string& word) {
         const auto b = a.matrix.right_hand_side(word);
         return copy_of(b.data(), static_cast<std::int64_t>(b.size()), true);

@@ -32,7 +32,7 @@ folders = [os.path.realpath(flag[2:]) for flag in libraries if flag.startswith("
 setup(ext_modules=[Extension(
     "weft._weft",
     ["bindings.cpp"],
-    depends=["functions.h", "matrix_binding.h", "solver_binding.h"],
+    depends=["functions.h", "matrix_binding.h", "solver_binding.h", "spectrum_binding.h"],
     language="c++",
     extra_compile_args=["-std=c++20", "-fvisibility=hidden", *pkg_config("--cflags"),
                         *pybind11_flags()],

@@ -72,6 +72,100 @@ class ScipyDropIn(unittest.TestCase):
         self.assertIs(drop_in.splu, sla.splu)
 
 
+def grid_matrix():
+    """The 5-point stencil on 30 x 30 points."""
+    line = sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(30, 30))
+    return sp.csr_matrix(sp.kronsum(line, line))
+
+
+def grid_eigenvalues():
+    line = 2 - 2 * np.cos(np.pi * np.arange(1, 31) / 31)
+    return np.sort(np.add.outer(line, line).ravel())
+
+
+class Spectra(unittest.TestCase):
+    def test_eigsh_finds_both_ends_in_ascending_order(self):
+        A, exact = grid_matrix(), grid_eigenvalues()
+        for which, expected in (("SA", exact[:5]), ("LA", exact[-5:])):
+            w, v = weft.eigsh(A, k=5, which=which, ncv=48, block=2)
+            np.testing.assert_allclose(w, expected, rtol=1e-12)
+            self.assertEqual(v.shape, (900, 5))
+            self.assertLess(np.linalg.norm(A @ v - v * w, axis=0).max(), 1e-13 * 8)
+            np.testing.assert_allclose(v.T @ v, np.identity(5), atol=1e-11)
+        np.testing.assert_array_equal(
+            weft.eigsh(A, k=5, which="LA", ncv=48, block=2, return_eigenvectors=False), w)
+
+    def test_ranks_may_give_their_rows(self):
+        A, job = grid_matrix(), weft.job()
+        mine = slice(900 * job.rank // job.size, 900 * (job.rank + 1) // job.size)
+        found = weft.eigenvalues(A, vectors=True, count=3)
+        own = weft.eigenvalues(A[mine], vectors=True, count=3)
+        np.testing.assert_array_equal(own.values, found.values)
+        np.testing.assert_array_equal(own.vectors, found.vectors[mine])
+        self.assertTrue(found.converged and (found.residuals <= 1e-8 * found.norm).all())
+        self.assertIsNone(weft.eigenvalues(A).vectors)
+        lower = sp.csr_matrix(sp.tril(A))
+        np.testing.assert_array_equal(
+            weft.eigenvalues(lower, triangle="mirrored", count=3).values, found.values)
+
+    def test_what_eigsh_does_not_do_is_named(self):
+        A = grid_matrix()
+        with self.assertRaisesRegex(weft.InputError, "which: found 'LM'; expected 'SA' or 'LA'"):
+            weft.eigsh(A, which="LM")
+        for name in ("M", "sigma", "v0", "Minv", "OPinv"):
+            with self.assertRaisesRegex(weft.InputError, f"{name}: found a value; expected None"):
+                weft.eigsh(A, **{name: 1.0})
+        with self.assertRaisesRegex(weft.InputError, "mode: found a value"):
+            weft.eigsh(A, mode="buckling")
+        with self.assertRaisesRegex(weft.InputError, "count: found 901; expected 1 to 112"):
+            weft.eigsh(A, k=901)
+        with self.assertRaisesRegex(weft.InputError, "option rng: found an unknown name"):
+            weft.eigsh(A, rng=1)
+        unsymmetric = sp.csr_matrix(A + sp.diags([1.0], [1], shape=(900, 900)))
+        with self.assertRaisesRegex(weft.InputError, "expected a symmetric matrix"):
+            weft.eigsh(unsymmetric)
+        with self.assertRaises(sla.ArpackNoConvergence) as failed:
+            weft.eigsh(A, maxiter=0)
+        self.assertLess(len(failed.exception.eigenvalues), 6)
+
+    def test_a_density_counts_eigenvalues(self):
+        A = grid_matrix()
+        found = weft.spectral_density(A, moments=100, vectors=12, interval=(0, 2), points=500)
+        self.assertEqual(len(found.energies), 500)
+        begin, end = found.interval
+        self.assertAlmostEqual(found.density.sum() * (end - begin) / 500, 900, delta=9)
+        exact = (grid_eigenvalues() < 2).sum()
+        self.assertLessEqual(abs(found.count - exact), found.count_uncertainty)
+        unit = np.zeros(900)
+        unit[17] = 2
+        row = weft.spectral_density(A, unit, moments=20)
+        self.assertEqual(row.moments[0], 4)
+        self.assertTrue(row.errors is None and row.count is None)
+        with self.assertRaisesRegex(weft.InputError, "w: found without v"):
+            weft.spectral_density(A, w=unit)
+        with self.assertRaisesRegex(weft.InputError, "interval"):
+            weft.spectral_density(A, interval=(2, 0))
+
+    def test_eigsh_of_scipy_is_done_by_weft_where_it_can(self):
+        from weft import scipy as drop_in
+
+        A, exact = grid_matrix(), grid_eigenvalues()
+        w, v = drop_in.eigsh(A, 4, which="SA", tol=1e-6)
+        self.assertEqual(drop_in.last_report().by, "weft", drop_in.last_report())
+        np.testing.assert_allclose(w, exact[:4], rtol=1e-12)
+        self.assertEqual(v.shape, (900, 4))
+        w = drop_in.eigsh(A.astype(np.float32), 4, which="LA", return_eigenvectors=False)
+        self.assertEqual((w.dtype, drop_in.last_report().by), (np.float32, "weft"))
+        for special in ({"which": "LM"}, {"which": "SA", "v0": np.ones(900)},
+                        {"which": "LM", "sigma": 0.0}):
+            w = drop_in.eigsh(A, 4, return_eigenvectors=False, **special)
+            self.assertEqual((len(w), drop_in.last_report().by), (4, "SciPy"))
+        drop_in.eigsh(A.astype(complex), 2, which="SA")
+        self.assertEqual(drop_in.last_report().by, "SciPy")
+        with self.assertRaises(TypeError):
+            drop_in.eigsh(A, 900, which="SA")
+
+
 class Solve(unittest.TestCase):
     def test_vectors_may_be_arrays(self):
         grid = sp.diags([-1, 2.5, -1], [-1, 0, 1], shape=(400, 400))

@@ -31,9 +31,11 @@ from ._weft import Error, InputError
 from .arguments import (Array, agree, agree_at, attempt, fault_of_numbers, fault_of_type,
                         fault_of_vector, is_block, options_of, real)
 from .reports import BlockResult, Report, Result, report_of
+from .spectra import Eigenvalues, SpectralDensity, density_of, eigenvalues_of, eigsh_of
 
-__all__ = ["Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
-           "as_preconditioner", "dependencies", "job", "solve"]
+__all__ = ["Eigenvalues", "Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
+           "SpectralDensity", "as_preconditioner", "dependencies", "eigenvalues", "eigsh", "job",
+           "solve", "spectral_density"]
 __version__: str = _weft.__version__
 
 Monitor = Callable[[int, float], Optional[bool]]
@@ -290,9 +292,7 @@ class Solver:
     def __init__(self, A: Any, preconditioner: Preconditioner = None,
                  monitor: Optional[Monitor] = None, job: Optional[Job] = None,
                  **options: Any) -> None:
-        of_matrix = {} if isinstance(A, Matrix) or "triangle" not in options else {
-            "triangle": options.pop("triangle")}
-        self.matrix = A if isinstance(A, Matrix) else Matrix(A, job, **of_matrix)
+        self.matrix = _matrix_of(A, job, options)
         with self.matrix.job._turn("weft.Solver"):
             vectors = self._vectors_of(options)
         values = options_of(options)
@@ -393,6 +393,67 @@ def as_preconditioner(A: Any, preconditioner: Preconditioner = "jacobi",
     solver = Solver(A, preconditioner, None, job, **options)
     return linalg.LinearOperator(solver.matrix.shape, matvec=solver.precondition,
                                               dtype=np.float64)
+
+
+def _matrix_of(A: Any, of_job: Optional[Job], options: dict[str, Any]) -> Matrix:
+    """`A`, or what is made of it; takes `triangle` from the options."""
+    if isinstance(A, Matrix):
+        return A
+    of_matrix = {"triangle": options.pop("triangle")} if "triangle" in options else {}
+    return Matrix(A, of_job, **of_matrix)
+
+
+def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
+                **options: Any) -> Eigenvalues:
+    """Eigenvalues of a symmetric A, smallest or largest by value, each with a bound for its error.
+
+        found = weft.eigenvalues(A, count=10, which="largest")
+        print(found.values, found.residuals)
+
+    A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
+    vectors: gives the eigenvectors, too, as columns. Shape: (rows of this rank, count), or (rows of
+        all, count) where every rank gave the whole matrix.
+    options: count, which ("smallest" or "largest"), tolerance, block, subspace, degree, max_restarts,
+        mode, as of `weft eigen`.
+    """
+    return eigenvalues_of(_matrix_of(A, job, options), vectors, options)
+
+
+def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA", v0: Any = None,
+          ncv: Optional[int] = None, maxiter: Optional[int] = None, tol: float = 0,
+          return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
+          mode: str = "normal", job: Optional[Job] = None, **options: Any) -> Any:
+    """`weft.eigenvalues` as scipy.sparse.linalg.eigsh: (w, v), or w, in ascending order.
+
+        w, v = weft.eigsh(A, k=10, which="SA")
+
+    which: "SA" or "LA", the smallest or the largest by value; others are an error.
+    ncv, maxiter: vectors of the search space, and how often it is restarted.
+    tol: ends where ‖A·x − w·x‖ <= tol·‖A‖; 0 is 1e-14.
+    M, sigma, v0, Minv, OPinv, mode: None, and "normal".
+    options: block, degree, and triangle, see Matrix.
+
+    Raises scipy.sparse.linalg.ArpackNoConvergence, with the pairs that are within the tolerance,
+    where not all are.
+    """
+    refused = {"M": M, "sigma": sigma, "v0": v0, "Minv": Minv, "OPinv": OPinv,
+               "mode": None if mode == "normal" else mode}
+    matrix = _matrix_of(A, job, options)
+    return eigsh_of(matrix, k, which, tol, return_eigenvectors, refused,
+                    {"subspace": ncv, "max_restarts": maxiter, **options})
+
+
+def spectral_density(A: Any, v: Optional[Array] = None, w: Optional[Array] = None,
+                     job: Optional[Job] = None, **options: Any) -> SpectralDensity:
+    """The density of states of a symmetric A by the kernel polynomial method; its integral is the
+    number of rows.
+
+    v, w: the spectral function ⟨v|δ(E − A)|v⟩, or ⟨v|δ(E − A)|w⟩, instead.
+    options: moments, vectors, kernel ("jackson", "lorentz:4"), interval (two energies between which
+        eigenvalues are counted), points, seed, block, mode, as of `weft spectrum`; triangle, see
+        Matrix.
+    """
+    return density_of(_matrix_of(A, job, options), v, w, options)
 
 
 def _options_text(standards: dict[str, str]) -> str:

@@ -1,6 +1,6 @@
 """The iterative solvers of scipy.sparse.linalg, by weft: exchange the import, and nothing else.
 
-    from weft.scipy import cg, gmres, minres, bicgstab, spsolve
+    from weft.scipy import cg, gmres, minres, bicgstab, spsolve, eigsh
 
 Signatures, defaults, shapes, types and `info` are those of SciPy. One thing is new: `M="auto"`, which
 is the default, takes algebraic multigrid as the preconditioner of matrices of 1000 rows or more that
@@ -25,7 +25,7 @@ import scipy.sparse.linalg
 
 import weft
 
-__all__ = ["ScipyReport", "bicgstab", "cg", "gmres", "last_report", "minres", "spsolve"]
+__all__ = ["ScipyReport", "bicgstab", "cg", "eigsh", "gmres", "last_report", "minres", "spsolve"]
 
 # Fewer rows are solved in less time than a hierarchy takes.
 _LEAST_ROWS_OF_AMG = 1000
@@ -42,7 +42,7 @@ class ScipyReport:
     by: "weft" or "SciPy".
     why: why SciPy, or why this preconditioner.
     preconditioner: "amg" or "none".
-    report: of weft's solve; None where SciPy solved.
+    report: of weft's solve; None where SciPy solved, and of eigsh.
     """
 
     function: str
@@ -260,3 +260,44 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     except _LeftToScipy as left:
         _note("spsolve", "SciPy", str(left), "none")
         return scipy.sparse.linalg.spsolve(A, b, permc_spec, use_umfpack)
+
+
+def _fault_of_search(A: Any, k: Any, which: Any, ncv: Any, maxiter: Any) -> str:
+    """Why SciPy is to search."""
+    if which not in ("SA", "LA"):
+        return f"which={which!r}, where weft has 'SA' and 'LA'"
+    if not scipy.sparse.issparse(A) and not (isinstance(A, np.ndarray) and A.ndim == 2):
+        return "A is an operator, whose entries weft does not see"
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.dtype not in (np.float32, np.float64):
+        return "A is not square, or of another type than float32 and float64"
+    if not (isinstance(k, (int, np.integer)) and 0 < k < A.shape[0]):
+        return "k is no number that weft takes"
+    if ncv is not None and not (isinstance(ncv, (int, np.integer)) and k < ncv <= A.shape[0]):
+        return "ncv is no number that weft takes"
+    return _fault_of_tolerances(0.0, 0.0, maxiter)
+
+
+def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "LM", v0: Any = None,
+          ncv: Optional[int] = None, maxiter: Optional[int] = None, tol: float = 0,
+          return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
+          mode: str = "normal", **rest: Any) -> Any:
+    """As scipy.sparse.linalg.eigsh. weft finds the smallest and the largest by value, which="SA" and
+    "LA", of a real symmetric matrix, to 1e-14 of its norm whatever `tol`; SciPy all others."""
+    special = {"M": M, "sigma": sigma, "v0": v0, "Minv": Minv, "OPinv": OPinv,
+               "mode": None if mode == "normal" else mode, **rest}
+    try:
+        _has_only(*((value is not None, f"{name} is given") for name, value in special.items()))
+        _has_only(((why := _fault_of_search(A, k, which, ncv, maxiter)) != "", why))
+        try:
+            found = weft.eigsh(A, int(k), which=which, ncv=ncv, maxiter=maxiter,
+                               return_eigenvectors=return_eigenvectors)
+        except (weft.InputError, scipy.sparse.linalg.ArpackNoConvergence) as error:
+            raise _LeftToScipy(f"weft refuses: {error}") from None
+        _note("eigsh", "weft", "the matrix allows it", "none")
+        if not return_eigenvectors:
+            return found.astype(A.dtype, copy=False)
+        return found[0].astype(A.dtype, copy=False), found[1].astype(A.dtype, copy=False)
+    except _LeftToScipy as left:
+        _note("eigsh", "SciPy", str(left), "none")
+        return scipy.sparse.linalg.eigsh(A, k, M, sigma, which, v0, ncv, maxiter, tol,
+                                         return_eigenvectors, Minv, OPinv, mode, **rest)

@@ -1,0 +1,101 @@
+"""Eigenvalues of a symmetric matrix, and how they are spread."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+import scipy.sparse.linalg as linalg
+
+from ._weft import InputError
+from .arguments import Array, agree, options_of
+from .jobs import Job
+
+
+class Eigenvalues(NamedTuple):
+    """Eigenvalues from the end of the spectrum inwards; all but the vectors is the same on every
+    rank."""
+
+    values: Array
+    residuals: Array  #: ‖A·x − value·x‖ with ‖x‖ = 1: an eigenvalue lies so near to each value
+    vectors: Optional[Array]  #: as columns, of the rows that vectors of the matrix have
+    converged: bool
+    norm: float  #: ‖A‖, which the tolerance refers to
+    products: int  #: A·x for one vector
+    restarts: int
+
+
+class SpectralDensity(NamedTuple):
+    """A density over energies, the same on every rank."""
+
+    energies: Array  #: the middles of equal parts of `interval`
+    density: Array  #: a unit of energy
+    errors: Optional[Array]  #: standard deviations by the choice of vectors
+    moments: Array  #: of Chebyshev polynomials, without a kernel
+    interval: tuple[float, float]  #: all eigenvalues lie in it
+    resolution: float  #: width of a peak in the middle
+    products: int  #: A·x for one vector
+    count: Optional[float]  #: eigenvalues between the ends that `interval` names
+    count_uncertainty: Optional[float]
+
+
+def eigenvalues_of(matrix: Any, vectors: bool, options: dict[str, Any]) -> Eigenvalues:
+    """weft.eigenvalues of a weft.Matrix. Collective."""
+    used: Job = matrix.job
+    with used._turn("weft.eigenvalues"):
+        least, most = used._job.extremes(bool(vectors))
+        agree(used, "" if least == most else
+              "vectors: found both True and False on different ranks; expected the same on all")
+        found = matrix._matrix.eigenvalues(options_of(options), bool(vectors))
+        if vectors:
+            found["vectors"] = matrix._whole_block(
+                found["vectors"].reshape(-1, len(found["values"])))
+        return Eigenvalues(**found)
+
+
+def _fault_of_which(which: Any, refused: dict[str, Any]) -> str:
+    if which not in ("SA", "LA"):
+        return (f"which: found {which!r}; expected 'SA' or 'LA', the smallest or the largest by value")
+    for name, value in refused.items():
+        if value is not None:
+            return f"{name}: found a value; expected None: weft.eigsh does without"
+    return ""
+
+
+def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: bool,
+             refused: dict[str, Any], options: dict[str, Any]) -> Any:
+    """weft.eigsh of a weft.Matrix. Collective."""
+    with matrix.job._turn("weft.eigsh"):
+        agree(matrix.job, _fault_of_which(which, refused))
+    found = eigenvalues_of(matrix, return_eigenvectors, dict(
+        count=k, which="smallest" if which == "SA" else "largest",
+        tolerance=1e-14 if tol == 0 else tol, **options))
+    ascending = np.argsort(found.values, kind="stable")
+    if not found.converged:
+        # As SciPy does, with the pairs that are good enough.
+        ascending = ascending[found.residuals[ascending] <= (tol or 1e-14) * found.norm]
+    values = found.values[ascending]
+    vectors = None if found.vectors is None else np.ascontiguousarray(found.vectors[:, ascending])
+    if not found.converged:
+        raise linalg.ArpackNoConvergence(
+            f"weft.eigsh: found {len(values)} of {len(found.values)} pairs within the tolerance after "
+            f"{found.restarts} restarts", values, vectors)
+    return (values, vectors) if return_eigenvectors else values
+
+
+def density_of(matrix: Any, v: Any, w: Any, options: dict[str, Any]) -> SpectralDensity:
+    """weft.spectral_density of a weft.Matrix. Collective."""
+    interval = options.get("interval")
+    if isinstance(interval, (tuple, list)):
+        if len(interval) != 2:
+            raise InputError(f"interval: found {interval!r}; expected two energies")
+        options["interval"] = ":".join(repr(float(end)) for end in interval)
+    used: Job = matrix.job
+    with used._turn("weft.spectral_density"):
+        given = (v is not None) + 2 * (w is not None)
+        least, most = used._job.extremes(given)
+        agree(used, "" if least == most else
+              "v, w: found other ones on some ranks; expected the same on all")
+        vectors = [np.empty(0) if each is None else matrix._own(each, what, True)
+                   for each, what in ((v, "v"), (w, "w"))]
+        return SpectralDensity(**matrix._matrix.spectral_density(options_of(options), *vectors))
