@@ -143,8 +143,9 @@ class Spectra(unittest.TestCase):
         self.assertTrue(row.errors is None and row.count is None)
         with self.assertRaisesRegex(weft.InputError, "w: found without v"):
             weft.spectral_density(A, w=unit)
-        with self.assertRaisesRegex(weft.InputError, "interval"):
-            weft.spectral_density(A, interval=(2, 0))
+        for interval in ((2, 0), (1, "x"), (1, 2, 3)):
+            with self.assertRaisesRegex(weft.InputError, "interval: found '.*'; expected A:B"):
+                weft.spectral_density(A, interval=interval)
 
     def test_eigsh_of_scipy_is_done_by_weft_where_it_can(self):
         from weft import scipy as drop_in

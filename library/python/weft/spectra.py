@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 import scipy.sparse.linalg as linalg
 
-from ._weft import InputError
 from .arguments import Array, agree, options_of
 from .jobs import Job
 
@@ -85,11 +84,8 @@ def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: boo
 
 def density_of(matrix: Any, v: Any, w: Any, options: dict[str, Any]) -> SpectralDensity:
     """weft.spectral_density of a weft.Matrix. Collective."""
-    interval = options.get("interval")
-    if isinstance(interval, (tuple, list)):
-        if len(interval) != 2:
-            raise InputError(f"interval: found {interval!r}; expected two energies")
-        options["interval"] = ":".join(repr(float(end)) for end in interval)
+    if isinstance(options.get("interval"), (tuple, list)):
+        options["interval"] = ":".join(str(end) for end in options["interval"])
     used: Job = matrix.job
     with used._turn("weft.spectral_density"):
         given = (v is not None) + 2 * (w is not None)
