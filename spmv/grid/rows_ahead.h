@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "perfmodel/fetch.h"
@@ -16,9 +17,11 @@ namespace weft::spmv {
 /// times.
 class RowsAhead {
  public:
-  /// Rows [begin, end), of `row_size` points, are processed in each plane.
+  /// Rows [begin, end), of `row_size` points, are processed in each plane; none of either in a box
+  /// without points.
   RowsAhead(const GridLayout& layout, GlobalIndex row_size, GlobalIndex begin, GlobalIndex end) {
-    const GlobalIndex rows = (perfmodel::fetch_lead + row_size - 1) / row_size;
+    const GlobalIndex points = std::max<GlobalIndex>(1, row_size);
+    const GlobalIndex rows = (perfmodel::fetch_lead + points - 1) / points;
     last_ = end - rows;
     in_plane_ = rows * layout.row_stride();
     in_next_plane_ = in_plane_ + layout.plane_stride() - (end - begin) * layout.row_stride();
