@@ -170,6 +170,8 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/found_coordinates.cpp
     solver/amg/hierarchy.cpp
     solver/amg/level_operator.cpp
+    solver/amg/lowest_vector.cpp
+    solver/amg/product_sums.cpp
     solver/amg/rotation_energy.cpp
     solver/amg/spectral_bound.cpp
     solver/amg/transfers.cpp
@@ -184,13 +186,13 @@ set(WEFT_LIBRARY_SOURCES
     solver/choice/row_scales.cpp
     solver/direct/incomplete_factor.cpp
     solver/direct/local_matrix.cpp
+    solver/direct/small_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/eigen/block_basis.cpp
     solver/eigen/bounded_sum.cpp
     solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
     solver/eigen/panel_kernels.cpp
-    solver/eigen/small_matrix.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp

@@ -13,15 +13,14 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
-#include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "perfmodel/simd.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/level_matrix.h"
+#include "solver/amg/lowest_vector.h"
+#include "solver/amg/product_sums.h"
 #include "solver/amg/rotation_energy.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/rows/vector_halo.h"
-#include "spmv/sums/binned_sum.h"
 
 namespace weft::solver::amg {
 namespace {
@@ -45,8 +44,6 @@ constexpr double least_quotient = -0.1;
 /// bodies, in which some errors have little energy, need it this small.
 constexpr double most_error = 3e-5;
 constexpr int most_settling_steps = 40;
-/// A direction is left out where those before it leave less than this of its square.
-constexpr double least_part = 1e-5;
 constexpr std::uint64_t search_seed = 20;
 
 using SearchArray = perfmodel::HugePageBuffer<double>;
@@ -56,182 +53,6 @@ struct Direction {
   explicit Direction(std::size_t size) : x(size), energy(size), length(size) {}
 
   SearchArray x, energy, length;  // x, E·x, and L·x for each component
-};
-
-/// Sums of products over all ranks and threads, to the last bit the same in any order.
-class ProductSums {
- public:
-  /// A pair of vectors, by their numbers.
-  using Pair = std::pair<std::size_t, std::size_t>;
-  static constexpr std::size_t most_sums = 12;
-
-  explicit ProductSums(const comm_thread::Crew& crew)
-      : crew_(crew),
-        sums_(crew.communicator(), crew.comm_thread(), crew.team().thread_count(),
-              static_cast<int>(most_sums)) {}
-
-  /// Σ a_i·b_i of each pair; not a number where a vector has an entry that is not finite.
-  /// Shape: vectors: [count] each. Collective.
-  std::array<double, most_sums> collective_add(std::span<const double* const> vectors,
-                                               std::size_t count, std::span<const Pair> pairs) {
-    const std::vector<double> largest = collective_largest(vectors, count);
-    std::array<double, most_sums> results{};
-    if (!std::ranges::all_of(largest, [](double size) { return std::isfinite(size); })) {
-      results.fill(std::numeric_limits<double>::quiet_NaN());
-      return results;
-    }
-    crew_.team().run([&](const TeamThread& thread) {
-      const auto share =
-          comm_thread::share_of(static_cast<std::int64_t>(count), thread.index, thread.count);
-      for (std::size_t p = 0; p < pairs.size(); ++p) {
-        const auto [one, other] = pairs[p];
-        spmv::BinnedSum sum(largest[one] * largest[other]);
-        spmv::add_terms(sum, share.end - share.begin,
-                        [a = vectors[one] + share.begin,
-                         b = vectors[other] + share.begin]<class Value>(std::ptrdiff_t i) {
-                          return perfmodel::load<Value>(a + i) * perfmodel::load<Value>(b + i);
-                        });
-        sum.flush(sums_.part(thread.index, static_cast<int>(p)));
-      }
-      sums_.collective_reduce(thread);
-    });
-    for (std::size_t p = 0; p < pairs.size(); ++p) results[p] = sums_.result(static_cast<int>(p));
-    return results;
-  }
-
- private:
-  /// The largest absolute entry of each vector; infinite for one that is not a number.
-  std::vector<double> collective_largest(std::span<const double* const> vectors,
-                                         std::size_t count) const {
-    std::vector<std::vector<double>> of_threads(
-        static_cast<std::size_t>(crew_.team().thread_count()));
-    crew_.team().run([&](const TeamThread& thread) {
-      const auto share =
-          comm_thread::share_of(static_cast<std::int64_t>(count), thread.index, thread.count);
-      for (const double* const v : vectors)
-        of_threads[static_cast<std::size_t>(thread.index)].push_back(
-            largest_of({v + share.begin, v + share.end}));
-    });
-    std::vector<double> largest(vectors.size());
-    for (const std::vector<double>& of_thread : of_threads)
-      for (std::size_t i = 0; i < largest.size(); ++i)
-        largest[i] = std::max(largest[i], of_thread[i]);
-    crew_.communicator().max(largest);
-    return largest;
-  }
-
-  /// Several maxima at once hide the latency of a comparison.
-  static double largest_of(std::span<const double> values) {
-    constexpr std::size_t width = 8;
-    std::array<double, width> most{};
-    const auto take = [&](double& own, double value) {
-      const double size = std::abs(value);
-      own = own < size ? size : own;
-    };
-    const std::size_t whole = values.size() / width * width;
-    for (std::size_t i = 0; i < whole; i += width)
-      for (std::size_t k = 0; k < width; ++k) take(most[k], values[i + k]);
-    for (const double value : values.subspan(whole)) take(most[0], value);
-    bool is_finite = true;
-    for (const double value : values)
-      is_finite &= std::abs(value) <= std::numeric_limits<double>::max();
-    return is_finite ? std::ranges::max(most) : std::numeric_limits<double>::infinity();
-  }
-
-  comm_thread::Crew crew_;
-  comm_thread::ReproducibleSum sums_;
-};
-
-/// The lowest vector of a small symmetric matrix A relative to B, by Cholesky's factor of B and
-/// Jacobi's rotations.
-class LowestVector {
- public:
-  static constexpr std::size_t most = 3;
-  using Matrix = std::array<std::array<double, most>, most>;
-
-  /// Directions from the first on that are independent count; at least one is.
-  LowestVector(const Matrix& a, const Matrix& b) {
-    for (std::size_t i = 0; i < most; ++i) scale_[i] = b[i][i] > 0 ? 1 / std::sqrt(b[i][i]) : 0;
-    factor(b);
-    Matrix c{};
-    for (std::size_t i = 0; i < count_; ++i)
-      for (std::size_t j = 0; j < count_; ++j) c[i][j] = a[i][j] * scale_[i] * scale_[j];
-    // R⁻ᵀ·A·R⁻¹, columns first.
-    for (std::size_t i = 0; i < count_; ++i) solve_lower(c[i]);
-    for (std::size_t j = 0; j < count_; ++j) {
-      std::array<double, most> column{};
-      for (std::size_t i = 0; i < count_; ++i) column[i] = c[i][j];
-      solve_lower(column);
-      for (std::size_t i = 0; i < count_; ++i) c[i][j] = column[i];
-    }
-    diagonalize(c);
-  }
-
-  std::size_t count() const { return count_; }
-  double quotient() const { return quotient_; }
-  /// How much of each direction.
-  const std::array<double, most>& parts() const { return parts_; }
-
- private:
-  void factor(const Matrix& b) {
-    for (count_ = 0; count_ < most; ++count_) {
-      std::array<double, most>& row = lower_[count_];
-      double rest = scale_[count_] > 0 ? 1 : 0;
-      for (std::size_t j = 0; j < count_; ++j) {
-        double sum = b[count_][j] * scale_[count_] * scale_[j];
-        for (std::size_t k = 0; k < j; ++k) sum -= row[k] * lower_[j][k];
-        row[j] = sum / lower_[j][j];
-        rest -= row[j] * row[j];
-      }
-      if (!(rest > least_part)) return;
-      row[count_] = std::sqrt(rest);
-    }
-  }
-  void solve_lower(std::array<double, most>& v) const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) v[i] -= lower_[i][k] * v[k];
-      v[i] /= lower_[i][i];
-    }
-  }
-  void diagonalize(Matrix& c) {
-    Matrix vectors{};
-    for (std::size_t i = 0; i < most; ++i) vectors[i][i] = 1;
-    constexpr int sweeps = 12;
-    for (int sweep = 0; sweep < sweeps; ++sweep)
-      for (std::size_t p = 0; p + 1 < count_; ++p)
-        for (std::size_t q = p + 1; q < count_; ++q) rotate(c, vectors, p, q);
-    std::size_t lowest = 0;
-    for (std::size_t i = 1; i < count_; ++i)
-      if (c[i][i] < c[lowest][lowest]) lowest = i;
-    quotient_ = c[lowest][lowest];
-    for (std::size_t i = 0; i < count_; ++i) parts_[i] = vectors[i][lowest];
-    for (std::size_t i = count_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < count_; ++k) parts_[i] -= lower_[k][i] * parts_[k];
-      parts_[i] /= lower_[i][i];
-    }
-    for (std::size_t i = 0; i < count_; ++i) parts_[i] *= scale_[i];
-  }
-  void rotate(Matrix& c, Matrix& vectors, std::size_t p, std::size_t q) const {
-    if (c[p][q] == 0) return;
-    const double theta = (c[q][q] - c[p][p]) / (2 * c[p][q]);
-    const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::sqrt(1 + theta * theta));
-    const double cosine = 1 / std::sqrt(1 + t * t);
-    const double sine = t * cosine;
-    const auto turn = [&](double& of_p, double& of_q) {
-      const double before = of_p;
-      of_p = cosine * before - sine * of_q;
-      of_q = sine * before + cosine * of_q;
-    };
-    for (std::size_t k = 0; k < count_; ++k) turn(c[k][p], c[k][q]);
-    for (std::size_t k = 0; k < count_; ++k) turn(c[p][k], c[q][k]);
-    for (std::size_t k = 0; k < count_; ++k) turn(vectors[k][p], vectors[k][q]);
-  }
-
-  std::array<double, most> scale_{};
-  Matrix lower_{};
-  std::size_t count_ = 0;
-  double quotient_ = 0;
-  std::array<double, most> parts_{};
 };
 
 /// The search on the nodes of this rank; vectors have the components of a node together.
@@ -342,27 +163,27 @@ class CoordinateSearch {
     const auto sums = sums_.collective_add(vectors, node_count_ * size_, pairs);
     if (!std::ranges::all_of(sums, [](double sum) { return std::isfinite(sum); }))
       return std::nullopt;
-    LowestVector::Matrix a{};
-    LowestVector::Matrix b{};
+    DirectionMatrix a{};
+    DirectionMatrix b{};
     next = 0;
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t j = 0; j <= i; ++j) {
         a[i][j] = a[j][i] = sums[next++];
         b[i][j] = b[j][i] = sums[next++];
       }
-    const LowestVector lowest(a, b);
-    if (lowest.count() == 0) return std::nullopt;
-    combine(lowest.parts());
-    return lowest.quotient();
+    LowestVector lowest;
+    if (!find_lowest_vector(a, b, lowest)) return std::nullopt;
+    combine(lowest.parts);
+    return lowest.quotient;
   }
 
   /// x and its products become those of the sum of these parts of x, w and p, p what is not of x.
-  void combine(const std::array<double, LowestVector::most>& parts) {
+  void combine(const std::array<double, direction_count>& parts) {
     combine_array(parts, x_.x, w_.x, p_.x);
     combine_array(parts, x_.energy, w_.energy, p_.energy);
     combine_array(parts, x_.length, w_.length, p_.length);
   }
-  void combine_array(const std::array<double, LowestVector::most>& parts, SearchArray& x,
+  void combine_array(const std::array<double, direction_count>& parts, SearchArray& x,
                      const SearchArray& w, SearchArray& p) const {
     for_rows([&](std::size_t row) {
       p[row] = parts[1] * w[row] + parts[2] * p[row];

@@ -10,8 +10,8 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
+#include "solver/direct/small_matrix.h"
 #include "solver/eigen/bounded_sum.h"
-#include "solver/eigen/small_matrix.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {

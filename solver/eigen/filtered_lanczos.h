@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "solver/direct/small_matrix.h"
 #include "solver/eigen/block_basis.h"
 #include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/eigen_report.h"
-#include "solver/eigen/small_matrix.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "solver/direct/small_matrix.h"
 #include "solver/eigen/block_basis.h"
 #include "solver/eigen/chebyshev_filter.h"
-#include "solver/eigen/small_matrix.h"
 
 namespace weft::solver {
 namespace {

@@ -34,8 +34,8 @@ ROOMS = {
     "solver": {
         "solver/report": [],
         "solver/direct": [],
-        "solver/eigen": ["report"],
-        "solver/spectrum": ["eigen"],
+        "solver/eigen": ["report", "direct"],
+        "solver/spectrum": ["direct", "eigen"],
         "solver/choice": [],
         "solver/checkpoint": [],
         "solver/precondition": ["direct"],

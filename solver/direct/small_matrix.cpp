@@ -1,4 +1,4 @@
-#include "solver/eigen/small_matrix.h"
+#include "solver/direct/small_matrix.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
