@@ -13,6 +13,7 @@
 #include "spmv/modes/linear_operator.h"
 #include "spmv/sums/binned_sum.h"
 #include "spmv/sums/fitted_bound.h"
+#include "spmv/sums/largest_magnitude.h"
 
 namespace weft::solver {
 
@@ -70,7 +71,8 @@ class FittedSums {
     return is_exceeded;
   }
 
-  /// The same of one sum of term(element); returns its value. `is_doubtful`: it is made again even
+  /// The same of one sum of term(element), or of an object whose at<Value>(element) gives eight at
+  /// once; returns its value. `is_doubtful`: it is made again even
   /// if it fits.
   template <class Term>
   double collective_fit_one(const comm_thread::TeamThread& thread, int sum, double value,
@@ -84,13 +86,7 @@ class FittedSums {
     for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
       spmv::add_terms(again, static_cast<std::ptrdiff_t>(end - begin),
                       [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
-                        const std::size_t first = begin + static_cast<std::size_t>(i);
-                        if constexpr (std::is_same_v<Value, double>)
-                          return term(first);
-                        else
-                          return Value::of([&](int lane) __attribute__((always_inline)) {
-                            return term(first + static_cast<std::size_t>(lane));
-                          });
+                        return terms<Value>(term, begin + static_cast<std::size_t>(i));
                       });
     });
     again.flush(total_.part(thread.index));
@@ -108,6 +104,19 @@ class FittedSums {
     return threads_[static_cast<std::size_t>(thread.index)];
   }
 
+  /// The terms of eight elements, or of one: term(element) each, or term.at<Value>(element).
+  template <class Value, class Term>
+  [[gnu::always_inline]] static Value terms(const Term& term, std::size_t first) {
+    if constexpr (requires { term.template at<Value>(first); })
+      return term.template at<Value>(first);
+    else if constexpr (std::is_same_v<Value, double>)
+      return term(first);
+    else
+      return Value::of([&](int lane) __attribute__((always_inline)) {
+        return term(first + static_cast<std::size_t>(lane));
+      });
+  }
+
   template <class Work>
   void for_each_segment(const comm_thread::TeamThread& thread, const Work& work) const {
     for (const spmv::Segment& segment : operator_.segments(thread.index))
@@ -119,7 +128,12 @@ class FittedSums {
   double collective_largest(const comm_thread::TeamThread& thread, const Term& term) {
     double largest = 0;
     for_each_segment(thread, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(term(i)));
+      largest = spmv::largest_magnitude(
+          static_cast<std::ptrdiff_t>(end - begin),
+          [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+            return terms<Value>(term, begin + static_cast<std::size_t>(i));
+          },
+          largest);
     });
     mine(thread).largest = largest;
     thread.barrier();

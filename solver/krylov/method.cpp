@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/option_name.h"
+#include "perfmodel/simd.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/system_checksum.h"
 #include "solver/krylov/fused_vector_kernels.h"
 #include "solver/precondition/diagonal_preconditioner.h"
+#include "spmv/sums/largest_magnitude.h"
 
 namespace weft::solver {
 
@@ -123,9 +125,16 @@ void KrylovMethod::collective_bound_squares(const TeamThread& thread, Solves sol
   for (Solve& solve : solves) {
     const double* const product = has_products ? product_of(solve) : nullptr;
     double largest = 0;
-    for_each_element(thread, [&, b = solve.b.data()](std::size_t i) {
-      const double value = std::abs(product ? b[i] - product[i] : b[i]);
-      largest = value > largest || std::isnan(value) ? value : largest;
+    for_each_segment(thread, [&, b = solve.b.data()](std::size_t first, std::int64_t count) {
+      const double* const mine = b + first;
+      const double* const of_product = product ? product + first : nullptr;
+      largest = spmv::largest_magnitude<true>(
+          count,
+          [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+            const auto value = perfmodel::load<Value>(mine + i);
+            return of_product ? Value(value - perfmodel::load<Value>(of_product + i)) : value;
+          },
+          largest);
     });
     largest_[static_cast<std::size_t>(thread.index)] = largest;
     thread.barrier();
