@@ -235,6 +235,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/grids/rim.cpp
     solver/multigrid/grids/turned_grid.cpp
     solver/multigrid/level_plan.cpp
+    solver/multigrid/multigrid_cg.cpp
     solver/multigrid/multigrid_method.cpp
     solver/multigrid/multigrid_preconditioner.cpp
     solver/multigrid/passes/finest_residual.cpp

@@ -237,7 +237,7 @@ std::vector<RooflineKernel> GridKernels::cg_kernels() {
                          renew_direction_in_one_pass(op_.stencil(), slab.layout,
                                                      {.alpha = 1e-12,
                                                       .beta = 0.5,
-                                                      .r = slab.arrays[0].data(),
+                                                      .z = {.r = slab.arrays[0].data()},
                                                       .p = slab.arrays[1].data(),
                                                       .x = slab.arrays[2].data(),
                                                       .direction = own,

@@ -48,7 +48,9 @@ double bytes_of_matrix_multigrid(const Communicator& communicator, const SolveSe
 
 /// What the method of `settings` needs. What is chosen for a matrix is not known yet: at least the
 /// vectors of cg. Of what trials choose, the most that one of them needs.
-solver::MethodNeeds needs_of_method(const SolveSettings& settings, int ranks) {
+/// `has_constant_grid`: the operator is a stencil, the same for all points.
+solver::MethodNeeds needs_of_method(const SolveSettings& settings, const SolveUse& solve, int ranks,
+                                    bool has_constant_grid) {
   using Kind = solver::MethodUse::Kind;
   const bool has_preconditioner =
       !settings.preconditioner.empty() && settings.preconditioner != "none";
@@ -57,7 +59,9 @@ solver::MethodNeeds needs_of_method(const SolveSettings& settings, int ranks) {
                                                                 : Kind::none,
                         .rank_count = ranks,
                         .multigrid = settings.parsed_multigrid(),
-                        .is_grid = settings.is_matrix_free()};
+                        .is_grid = settings.is_matrix_free(),
+                        .shares_cycle = has_constant_grid && !solve.keeps_checkpoints &&
+                                        settings.preconditioner == "multigrid"};
   if (settings.restart > 0) use.restart = settings.restart;
   if (const auto* const entry = solver::find_krylov_method(settings.method))
     return entry->needs(use);
@@ -164,9 +168,10 @@ MemoryForecast collective_forecast_solve(const Communicator& communicator,
   MemoryForecast forecast =
       forecast_operator(communicator, size, settings, settings.is_matrix_free());
   const int ranks = communicator.size();
-  const solver::MethodNeeds method = needs_of_method(settings, ranks);
-  const double right_hand_side = 1;
   const bool is_varying = problem.kind == spmv::ProblemKind::diffusion3d || !settings.grid.empty();
+  const solver::MethodNeeds method =
+      needs_of_method(settings, use, ranks, settings.is_matrix_free() && !is_varying);
+  const double right_hand_side = 1;
   const double of_couplings = is_varying && settings.is_matrix_free() ? 3 : 0;
   const double of_diagonal = settings.has_jacobi() ? 2 : 0;
   const double with_halo = settings.is_matrix_free() ? 0 : 2;

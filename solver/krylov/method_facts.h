@@ -15,6 +15,8 @@ struct MethodUse {
   int rank_count = 1;
   MultigridSettings multigrid{};
   bool is_grid = false;  // the operator is a spmv::StencilOperator
+  /// The preconditioner is multigrid of that operator, and there are no checkpoints.
+  bool shares_cycle = false;
 
   bool is_plain() const { return preconditioner == Kind::none; }
   bool is_diagonal() const { return preconditioner == Kind::diagonal; }

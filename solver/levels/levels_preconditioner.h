@@ -38,6 +38,9 @@ class LevelsPreconditioner : public Preconditioner, public Levels {
   }
   void apply_to(const comm_thread::TeamThread& thread, int vector, const double* r,
                 double* z) final;
+  /// For a method that makes a cycle part of its own passes, by what the cycle's class offers.
+  LevelCycle& cycle() { return *cycle_; }
+  SolveUnit& unit() { return unit_; }
   void begin_solve() final { unit_.begin_solve(); }
   bool collective_take_new_values() final { return cycle_->collective_take_new_values(); }
   double norm() const final { return cycle_->norm(); }

@@ -18,6 +18,7 @@
 #include "solver/krylov/pipelined_bicgstab.h"
 #include "solver/krylov/pipelined_cg.h"
 #include "solver/krylov/predict_recompute_cg.h"
+#include "solver/multigrid/multigrid_cg.h"
 #include "solver/multigrid/multigrid_method.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/multigrid/preconditioned_semi_iteration.h"
@@ -54,6 +55,8 @@ template <class Method, class OnGrid = NoForm>
 constexpr KrylovEntry entry() {
   return {Method::facts,
           [](const MethodUse& use) {
+            if (std::is_same_v<Method, ConjugateGradient> && use.shares_cycle)
+              return multigrid_cg_needs(use);
             return use.is_grid && OnGrid::suits(use) ? needs_of<OnGrid>(use)
                                                      : needs_of<Method>(use);
           },
@@ -62,6 +65,9 @@ constexpr KrylovEntry entry() {
               auto* const grid = grid_of(op);
               if (grid && OnGrid::suits(KrylovMethod::use_of(op, options)))
                 return std::make_unique<OnGrid>(*grid, options);
+              if constexpr (std::is_same_v<Method, ConjugateGradient>)
+                if (Made fused = grid ? collective_make_multigrid_cg(*grid, options) : nullptr)
+                  return fused;
             }
             return std::make_unique<Method>(op, options);
           }};

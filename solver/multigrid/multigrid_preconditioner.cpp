@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "comm_thread/mpi/input_error.h"
-#include "perfmodel/phase_times.h"
 #include "solver/levels/run_cycle.h"
 #include "solver/multigrid/couplings/matrix_couplings.h"
 #include "solver/multigrid/couplings/operator_couplings.h"
 #include "solver/multigrid/couplings/row_box_exchange.h"
+#include "solver/multigrid/cycle_of_vectors.h"
 #include "solver/multigrid/grid_cycle.h"
 #include "solver/multigrid/grid_gathering.h"
 #include "solver/multigrid/grids/grid_array.h"
@@ -25,79 +25,6 @@ namespace weft::solver {
 namespace {
 
 using comm_thread::TeamThread;
-
-/// A cycle on grids; how vectors of an operator come to the finest one and back is in derived
-/// classes.
-template <class Value>
-class CycleOnGrids : public LevelCycle {
- public:
-  CycleOnGrids(const spmv::LinearOperator& op, GridPlan<Value> plan, const CycleOptions& options)
-      : norm_(plan.inverse_norm), cycle_(op.crew(), std::move(plan.levels), options, timer_) {}
-
-  double scale() const override { return cycle_.finest().scale; }
-  double norm() const override { return norm_; }
-  LevelsReport report() override { return cycle_.report(); }
-  void forget_times() override { cycle_.forget_times(); }
-  double least_eigenvalue() const { return cycle_.least_eigenvalue(); }
-
- protected:
-  GridCycle<Value>& cycle() { return cycle_; }
-  void collective_descend(const TeamThread& thread) {
-    cycle_.collective_descend(thread, {.array = &cycle_.right_hand_side()},
-                              &cycle_.right_hand_side_halo());
-  }
-
- private:
-  perfmodel::PhaseTimer timer_;
-  double norm_;
-  GridCycle<Value> cycle_;
-};
-
-/// The operator has no matrix: its vectors have the layout of the grid.
-template <class Value>
-class CycleOfGridVectors final : public CycleOnGrids<Value> {
- public:
-  CycleOfGridVectors(const spmv::GridOperator& op, const spmv::GridPartition& /*partition*/,
-                     GridPlan<Value> plan, const CycleOptions& options)
-      : CycleOnGrids<Value>(op, std::move(plan), options), layout_(op.layout()) {}
-
-  double largest(const TeamThread& thread, const double* r) const override {
-    double largest = 0;
-    for_each_row(thread, r, [&](const spmv::GridBox&, auto, auto, std::span<const double> row) {
-      for (const double value : row) largest = std::max(largest, std::abs(value));
-    });
-    return largest;
-  }
-  void collective_begin(const TeamThread& thread, const double* r, double unit) override {
-    GridArray<Value>& f = this->cycle().right_hand_side();
-    const double factor = unit / this->scale();
-    for_each_row(thread, r,
-                 [&](const spmv::GridBox& box, auto y, auto z, std::span<const double> row) {
-                   Value* const to = f.row(y, z) + box.begin[0];
-                   for (std::size_t i = 0; i < row.size(); ++i)
-                     to[i] = static_cast<Value>(factor * row[i]);
-                 });
-    thread.barrier();
-    this->collective_descend(thread);
-  }
-  void collective_end(const TeamThread& thread, double* z, double unit) override {
-    this->cycle().collective_ascend(thread, {.layout = &layout_, .values = z, .factor = 1 / unit});
-  }
-
- private:
-  /// Calls work(box, y, z, values) for the rows of the thread's boxes.
-  template <class Work>
-  void for_each_row(const TeamThread& thread, const double* r, const Work& work) const {
-    for (const spmv::GridBox& box : spmv::share_of_rows(layout_.own(), thread.index, thread.count))
-      for (spmv::GlobalIndex z = box.begin[2]; z < box.end[2]; ++z)
-        for (spmv::GlobalIndex y = box.begin[1]; y < box.end[1]; ++y)
-          work(box, y, z,
-               std::span(r + layout_.index(box.begin[0], y, z),
-                         static_cast<std::size_t>(box.size(0))));
-  }
-
-  const spmv::GridLayout& layout_;
-};
 
 /// The operator has a matrix: its vectors have one entry for each of its rows.
 template <class Value>

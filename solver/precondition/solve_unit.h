@@ -37,6 +37,7 @@ class SolveUnit {
     if (unit(vector) == 0) collective_choose_by(thread, vector, scale, find_largest());
   }
 
+  bool is_chosen(int vector) const { return unit(vector) != 0; }
   double value(int vector) const { return unit(vector) == 0 ? 1 : unit(vector); }
 
  private:

@@ -100,27 +100,27 @@ struct TwentySevenPoints {
   }
 };
 
+/// Calls use(the shape of `stencil`).
+template <class Use>
+void visit_shape(const GridStencil& stencil, const Use& use) {
+  if (stencil.has_corners)
+    use(TwentySevenPoints{stencil.centre});
+  else if (stencil.has_unit_weights())
+    use(UnitSevenPoints{stencil.centre});
+  else
+    use(WeightedSevenPoints{stencil.centre, stencil.weights[0], stencil.weights[1],
+                            stencil.weights[2]});
+}
+
 /// Calls body<Simd>(shape) with the shape of `stencil`, inside the widest instruction set of this
 /// processor. `body` must be always_inline.
 template <class Body>
 void with_shape(const GridStencil& stencil, const Body& body) {
-  if (stencil.has_corners) {
-    const TwentySevenPoints shape{stencil.centre};
+  visit_shape(stencil, [&](const auto& shape) {
     perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
       body.template operator()<Simd>(shape);
     });
-  } else if (stencil.has_unit_weights()) {
-    const UnitSevenPoints shape{stencil.centre};
-    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-      body.template operator()<Simd>(shape);
-    });
-  } else {
-    const WeightedSevenPoints shape{stencil.centre, stencil.weights[0], stencil.weights[1],
-                                    stencil.weights[2]};
-    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-      body.template operator()<Simd>(shape);
-    });
-  }
+  });
 }
 
 }  // namespace weft::spmv

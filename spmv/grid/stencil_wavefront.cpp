@@ -54,6 +54,79 @@ template <class Work>
     for (GlobalIndex y = box.begin[1]; y < box.end[1]; ++y) work(layout.index(box.begin[0], y, z));
 }
 
+/// Eight numbers, or one, as double.
+template <class Value>
+[[gnu::always_inline]] inline Value load_wide(const double* from) {
+  return load<Value>(from);
+}
+template <class Value>
+[[gnu::always_inline]] inline Value load_wide(const float* from) {
+  if constexpr (std::is_same_v<Value, double>)
+    return static_cast<double>(*from);
+  else
+    return Value::load_converted(from);
+}
+template <class Value>
+[[gnu::always_inline]] inline void store_narrow(double* to, const Value& value) {
+  store(to, value);
+}
+template <class Value>
+[[gnu::always_inline]] inline void store_narrow(float* to, const Value& value) {
+  if constexpr (std::is_same_v<Value, double>)
+    *to = static_cast<float>(value);
+  else
+    value.store_converted(to);
+}
+
+/// A DirectionStart whose form is known, from an element on.
+struct PlainStart {
+  const double* values;
+  PlainStart from(std::size_t first) const { return {values + first}; }
+  template <class Value>
+  [[gnu::always_inline]] Value at(std::ptrdiff_t i) const {
+    return load<Value>(values + i);
+  }
+};
+template <class Number>
+struct ScaledStart {
+  const Number* values;
+  double factor;
+  ScaledStart from(std::size_t first) const { return {values + first, factor}; }
+  template <class Value>
+  [[gnu::always_inline]] Value at(std::ptrdiff_t i) const {
+    return factor * load_wide<Value>(values + i);
+  }
+};
+template <class Use>
+void with_start(const DirectionStart& z, const Use& use) {
+  if (z.r) return use(PlainStart{z.r});
+  if (z.single) return use(ScaledStart<float>{z.single, z.factor});
+  use(ScaledStart<double>{z.scaled, z.factor});
+}
+
+/// Stands for no copy of a residual.
+struct NoCopy {
+  NoCopy row(GlobalIndex, GlobalIndex, GlobalIndex) const { return {}; }
+  template <class Value>
+  [[gnu::always_inline]] void take(std::ptrdiff_t, const Value&) const {}
+};
+template <class Number>
+struct CopyOfRow {
+  Number* values;
+  double factor;
+  template <class Value>
+  [[gnu::always_inline]] void take(std::ptrdiff_t i, const Value& value) const {
+    store_narrow(values + i, Value(factor * value));
+  }
+};
+template <class Number>
+struct CopyOfRows {
+  const ScaledCopy<Number>& copy;
+  CopyOfRow<Number> row(GlobalIndex x, GlobalIndex y, GlobalIndex z) const {
+    return {copy.values + copy.layout.index(x, y, z), copy.factor};
+  }
+};
+
 /// Everything about one row that does not change along it. `soon`: where to `fetch` from, in
 /// elements from the place in an array that is worked on.
 template <class Simd, class Shape>
@@ -129,22 +202,25 @@ class RowWork {
     for_lanes_of_sums<Simd>(count, step, r_dot_r, r_dot_ar);
   }
 
-  /// x += alpha·p, p = r + beta·p: x is the sum of steps along p, so that it takes the old p while
+  /// x += alpha·p, p = z + beta·p: x is the sum of steps along p, so that it takes the old p while
   /// it is there.
-  [[gnu::always_inline]] void solution_and_direction(const double* r, double* p, double* x,
+  template <class Start>
+  [[gnu::always_inline]] void solution_and_direction(const Start& z, double* p, double* x,
                                                      std::ptrdiff_t count) const {
     for_lanes<Simd>(count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
       store(x + i, load<Value>(x + i) + alpha_ * load<Value>(p + i));
-      renew<Value>(r + i, p + i);
+      store(p + i, z.template at<Value>(i) + beta_ * load<Value>(p + i));
     });
   }
 
   /// r -= alpha·(A·p); adds r·r.
+  template <class Copy>
   [[gnu::always_inline]] void residual(const double* p, double* r, std::ptrdiff_t soon,
-                                       std::ptrdiff_t count, Sum& r_dot_r) const {
+                                       std::ptrdiff_t count, Sum& r_dot_r, const Copy& copy) const {
     const auto step = [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
       fetch<Value>(i, p + plane_ + soon, r + soon);
       const Value value = reduce<Value>(p + i, r + i);
+      copy.template take<Value>(i, value);
       r_dot_r.add(value * value);
     };
     for_lanes_of_sums<Simd>(count, step, r_dot_r);
@@ -221,6 +297,57 @@ template <class Simd, class Shape>
   }
 }
 
+/// The first of two passes, in strips. `z`: PlainStart or ScaledStart.
+template <class Simd, class Shape, class Start>
+[[gnu::always_inline]] inline void renew_in_strips(const RowWork<Simd, Shape>& work,
+                                                   const GridLayout& layout,
+                                                   const DirectionStep& step, const Start& z,
+                                                   CloseSum::In<Simd>& p_dot_ap,
+                                                   const std::function<void()>& pause) {
+  const GridBox both = hull(step.direction, step.curvature);
+  // Of p three planes, of z and x one are in use at a time.
+  for (const GridBox& strip : strips(both, layout, 5)) {
+    const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
+    const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
+    for (GlobalIndex plane = strip.begin[2]; plane < strip.end[2] + 1; ++plane) {
+      for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
+        if (const RowRange renewed = row_of(step.direction, y, plane); !renewed.is_empty()) {
+          const std::size_t i = layout.index(renewed.begin, y, plane);
+          work.solution_and_direction(z.from(i), step.p + i, step.x + i, renewed.size());
+        }
+        const std::ptrdiff_t next =
+            static_cast<std::ptrdiff_t>(layout.index(both.begin[0], y, plane)) + ahead.from(y);
+        if (const RowRange summed = row_of(step.curvature, y - 1, plane - 1); !summed.is_empty())
+          work.curvature(step.p + layout.index(summed.begin, y - 1, plane - 1), summed.size(),
+                         p_dot_ap, step.p + next, z.values + next, step.x + next);
+      }
+      if (pause) pause();
+    }
+  }
+}
+
+/// The second of two passes. `copies`: NoCopy or CopyOfRows.
+template <class Copies>
+void update_residual_with(const GridStencil& stencil, const GridLayout& layout, double alpha,
+                          const double* p, double* r, const GridBox& box, CloseSum& r_dot_r,
+                          const Copies& copies) {
+  if (box.is_empty()) return;
+  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+    CloseSum::In<Simd> r_dot_r_(r_dot_r);
+    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, alpha, 0);
+    for (const GridBox& strip : strips(box, layout, 4)) {
+      const RowsAhead ahead(layout, strip.size(0), strip.begin[1], strip.end[1]);
+      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
+        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y) {
+          const std::size_t i = layout.index(strip.begin[0], y, z);
+          work.residual(p + i, r + i, ahead.from(y), strip.size(0), r_dot_r_,
+                        copies.row(strip.begin[0], y, z));
+        }
+    }
+    r_dot_r_.store(r_dot_r);
+  });
+}
+
 }  // namespace
 
 void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
@@ -243,51 +370,32 @@ void advance_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
 void renew_direction_in_one_pass(const GridStencil& stencil, const GridLayout& layout,
                                  const DirectionStep& step, CloseSum& p_dot_ap,
                                  const std::function<void()>& pause) {
-  const GridBox both = hull(step.direction, step.curvature);
-  if (both.is_empty()) return;
-  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
-    CloseSum::In<Simd> p_dot_ap_(p_dot_ap);
-    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, step.alpha, step.beta);
-    // Of p three planes, of r and x one are in use at a time.
-    for (const GridBox& strip : strips(both, layout, 5)) {
-      const GlobalIndex end = strip.end[1] + (strip.end[1] == both.end[1] ? 1 : 0);
-      const RowsAhead ahead(layout, strip.size(0), strip.begin[1], end);
-      for (GlobalIndex z = strip.begin[2]; z < strip.end[2] + 1; ++z) {
-        for (GlobalIndex y = strip.begin[1]; y < end; ++y) {
-          if (const RowRange renewed = row_of(step.direction, y, z); !renewed.is_empty()) {
-            const std::size_t i = layout.index(renewed.begin, y, z);
-            work.solution_and_direction(step.r + i, step.p + i, step.x + i, renewed.size());
-          }
-          const std::ptrdiff_t next =
-              static_cast<std::ptrdiff_t>(layout.index(both.begin[0], y, z)) + ahead.from(y);
-          if (const RowRange summed = row_of(step.curvature, y - 1, z - 1); !summed.is_empty())
-            work.curvature(step.p + layout.index(summed.begin, y - 1, z - 1), summed.size(),
-                           p_dot_ap_, step.p + next, step.r + next, step.x + next);
-        }
-        if (pause) pause();
-      }
-    }
-    p_dot_ap_.store(p_dot_ap);
+  if (hull(step.direction, step.curvature).is_empty()) return;
+  with_start(step.z, [&](const auto& z) {
+    with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
+      CloseSum::In<Simd> p_dot_ap_(p_dot_ap);
+      const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, step.alpha, step.beta);
+      renew_in_strips(work, layout, step, z, p_dot_ap_, pause);
+      p_dot_ap_.store(p_dot_ap);
+    });
   });
 }
 
 void update_residual(const GridStencil& stencil, const GridLayout& layout, double alpha,
                      const double* p, double* r, const GridBox& box, CloseSum& r_dot_r) {
-  if (box.is_empty()) return;
-  with_shape(stencil, [&]<class Simd>(const auto& shape) __attribute__((always_inline)) {
-    CloseSum::In<Simd> r_dot_r_(r_dot_r);
-    const RowWork<Simd, std::decay_t<decltype(shape)>> work(shape, layout, alpha, 0);
-    for (const GridBox& strip : strips(box, layout, 4)) {
-      const RowsAhead ahead(layout, strip.size(0), strip.begin[1], strip.end[1]);
-      for (GlobalIndex z = strip.begin[2]; z < strip.end[2]; ++z)
-        for (GlobalIndex y = strip.begin[1]; y < strip.end[1]; ++y) {
-          const std::size_t i = layout.index(strip.begin[0], y, z);
-          work.residual(p + i, r + i, ahead.from(y), strip.size(0), r_dot_r_);
-        }
-    }
-    r_dot_r_.store(r_dot_r);
-  });
+  update_residual_with(stencil, layout, alpha, p, r, box, r_dot_r, NoCopy{});
 }
+
+template <class Number>
+void update_residual(const GridStencil& stencil, const GridLayout& layout, double alpha,
+                     const double* p, double* r, const GridBox& box, CloseSum& r_dot_r,
+                     const ScaledCopy<Number>& copy) {
+  update_residual_with(stencil, layout, alpha, p, r, box, r_dot_r, CopyOfRows<Number>{copy});
+}
+template void update_residual(const GridStencil&, const GridLayout&, double, const double*, double*,
+                              const GridBox&, CloseSum&, const ScaledCopy<float>&);
+template void update_residual(const GridStencil&, const GridLayout&, double, const double*, double*,
+                              const GridBox&, CloseSum&, const ScaledCopy<double>&);
 
 void update_solution(const GridLayout& layout, double alpha, const double* p, double* x,
                      const GridBox& box) {
@@ -302,15 +410,18 @@ void update_solution(const GridLayout& layout, double alpha, const double* p, do
   });
 }
 
-void renew_direction(const GridLayout& layout, double beta, const double* r, double* p,
+void renew_direction(const GridLayout& layout, double beta, const DirectionStart& z, double* p,
                      const GridBox& box) {
   if (box.is_empty()) return;
-  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-    for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
-      for_lanes<Simd>(
-          box.size(0), [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
-            store(p + first + i, load<Value>(r + first + i) + beta * load<Value>(p + first + i));
-          });
+  with_start(z, [&](const auto& start) {
+    perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+      for_each_row(layout, box, [&](std::size_t first) __attribute__((always_inline)) {
+        const auto row = start.from(first);
+        for_lanes<Simd>(
+            box.size(0), [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+              store(p + first + i, row.template at<Value>(i) + beta * load<Value>(p + first + i));
+            });
+      });
     });
   });
 }

@@ -54,6 +54,7 @@ ROOMS = {
             "precondition",
             "levels",
             "krylov",
+            "krylov/grid",
             "multigrid/grids",
             "multigrid/passes",
             "multigrid/couplings",

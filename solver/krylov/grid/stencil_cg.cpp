@@ -157,7 +157,7 @@ void StencilCg::collective_advance(const TeamThread& thread, const State& state,
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     const auto renew = [&](const GridBox& box) {
-      spmv::renew_direction(grid_.layout(), beta, r, p_.data(), box);
+      spmv::renew_direction(grid_.layout(), beta, {.r = r}, p_.data(), box);
     };
     const auto for_my_rows = [&](const GridBox& box, const auto& work) {
       for (const GridBox& part : spmv::share_of_rows(box, thread.index, thread.count)) work(part);

@@ -68,7 +68,7 @@ void TwoPassCg::FirstPass::run(spmv::RowSet part, const TeamThread& thread,
         grid.stencil(), grid.layout(),
         {.alpha = column_.alpha,
          .beta = column_.beta,
-         .r = method_.r_.data(),
+         .z = method_.start_of_direction(),
          .p = p,
          .x = method_.x_.data(),
          .direction = mine.middle,
@@ -86,16 +86,17 @@ void TwoPassCg::collective_advance(const TeamThread& thread, Columns columns) {
   {
     const PhaseScope scope(timer_, thread.index, Phase::vector_update);
     double* const p = p_->values();
+    const spmv::DirectionStart z = start_of_direction();
     for (const GridBox& edge : slab(thread).edges) {
       spmv::update_solution(grid_.layout(), column.alpha, p, x_.data(), edge);
-      spmv::renew_direction(grid_.layout(), column.beta, r_.data(), p, edge);
+      spmv::renew_direction(grid_.layout(), column.beta, z, p, edge);
     }
     thread.barrier();
   }
-  const FirstPass pass(*this, column, op().collective_norm() * column.norms.p * column.norms.p);
+  const FirstPass pass(*this, column, curvature_bound(thread, column));
   spmv::run_in_mode(thread, options().mode, {pass, *p_, op().comm_thread(), timer_});
   collective_reduce(thread, curvature_);
-  column.curvature = curvature_.result();
+  column.curvature = collective_fit_curvature(thread, column, curvature_.result());
 }
 
 void TwoPassCg::collective_update_residual(const TeamThread& thread, Columns columns) {

@@ -18,12 +18,13 @@ namespace weft::solver {
 /// store it; 64 bytes per row and iteration, four vectors with b. The bits are those of
 /// ConjugateGradient.
 ///
-///     x += α p, p = r + β p, p·A·p     reads x, p, r, writes x, p     40
+///     x += α p, p = z + β p, p·A·p     reads x, p, z, writes x, p     40
 ///     r -= α A·p, r·r                  reads r, p, writes r           24
 ///
-/// The first pass has the halo of p beside it: points that other ranks or threads read come before
-/// it, points that need those of other ranks after it, as the mode wants it.
-class TwoPassCg final : public TextbookCg {
+/// z is r; a derived class with a preconditioner has another, and other residual sums. The first
+/// pass has the halo of p beside it: points that other ranks or threads read come before it, points
+/// that need those of other ranks after it, as the mode wants it.
+class TwoPassCg : public TextbookCg {
  public:
   static bool suits(const MethodUse& use) { return use.is_plain(); }
   static constexpr MethodFacts facts{.name = "cg",
@@ -38,6 +39,26 @@ class TwoPassCg final : public TextbookCg {
 
   /// As KrylovMethod; without a preconditioner.
   TwoPassCg(spmv::StencilOperator& op, Options options);
+
+ protected:
+  /// z.
+  virtual spmv::DirectionStart start_of_direction() { return {.r = r_.data()}; }
+  /// Upper bound of p·A·p, for its sum; and p·A·p from that.
+  virtual double curvature_bound(const comm_thread::TeamThread& /*thread*/, const Column& column) {
+    return op().collective_norm() * column.norms.p * column.norms.p;
+  }
+  virtual double collective_fit_curvature(const comm_thread::TeamThread& /*thread*/,
+                                          Column& /*column*/, double sum) {
+    return sum;
+  }
+  void collective_start(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_update_residual(const comm_thread::TeamThread& thread, Columns columns) override;
+  const GridSlab& slab(const comm_thread::TeamThread& thread) const {
+    return slabs_[static_cast<std::size_t>(thread.index)];
+  }
+  const spmv::StencilOperator& grid() const { return grid_; }
+  const double* p() const { return p_->values(); }
+  double* r() { return r_.data(); }
 
  private:
   /// The first pass: renews p, then adds p·A·p, whose parts are all that is kept of A·p.
@@ -58,15 +79,10 @@ class TwoPassCg final : public TextbookCg {
   void collective_begin(const comm_thread::TeamThread& thread, const Solve& solve,
                         const double* product) override;
   std::vector<double*> carried() override { return {x_.data(), p_->values(), r_.data()}; }
-  void collective_start(const comm_thread::TeamThread& thread, Columns columns) override;
-  void collective_advance(const comm_thread::TeamThread& thread, Columns columns) override;
-  void collective_update_residual(const comm_thread::TeamThread& thread, Columns columns) override;
+  void collective_advance(const comm_thread::TeamThread& thread, Columns columns) final;
   void finish(const comm_thread::TeamThread& thread, const Column& column) override;
   void collective_find_norms(const comm_thread::TeamThread& thread, Column& column,
                              spmv::CloseSum& r_dot_r);
-  const GridSlab& slab(const comm_thread::TeamThread& thread) const {
-    return slabs_[static_cast<std::size_t>(thread.index)];
-  }
 
   spmv::StencilOperator& grid_;
   comm_thread::ReproducibleSum curvature_;  // p·A·p

@@ -40,12 +40,14 @@ RowRange range_in_x(const GridBox& box, const GridBox& domain) {
 /// follows a row, but not the turns that a pass takes between planes of several arrays.
 constexpr GlobalIndex fetched_rows = 3;
 
-/// Prefetches what `deliver` updates.
+/// Prefetches what `deliver` updates, or r and the array, which comes from memory as r does.
 template <class Value>
 [[gnu::always_inline]] inline void fetch_result(const typename UpPass<Value>::Sink& sink,
                                                 GlobalIndex y, GlobalIndex z, RowRange range) {
-  fetch_row(sink.values + sink.layout->index(range.begin, y, z) - range.begin, range);
+  const double* const from = sink.values ? sink.values : sink.r;
+  fetch_row(from + sink.layout->index(range.begin, y, z) - range.begin, range);
   if (sink.direction) fetch_row(sink.direction->row(y, z), range);
+  if (sink.array) fetch_row(sink.array->row(y, z), range);
 }
 
 /// A row of the result.
@@ -58,6 +60,17 @@ template <class Value>
                sink.direction->row(y, z), sink.factor, values);
   else
     widen_row(range, row, sink.factor, values);
+}
+
+/// Adds r·(factor·x) of a row.
+template <class Simd, class Value>
+[[gnu::always_inline]] inline void add_sink_product(const typename UpPass<Value>::Sink& sink,
+                                                    GlobalIndex y, GlobalIndex z, RowRange range,
+                                                    const Value* row) {
+  spmv::BinnedSum::In<Simd> sum(*sink.r_dot_x);
+  product_row<Simd>(range, row, sink.factor,
+                    sink.r + sink.layout->index(range.begin, y, z) - range.begin, sum);
+  sum.store(*sink.r_dot_x);
 }
 
 }  // namespace
@@ -358,7 +371,7 @@ class UpPass<Value>::Run {
       Value* const out = k < steps_ ? to.row(y) : sink_.array ? sink_.array->row(y, z) : last_row_;
       const Value* const f = f_.row(y, z);
       if (k == 1) fetch_row(f_.row(y + fetched_rows, z), range);
-      if (k == steps_ && sink_.values) fetch_result<Value>(sink_, y + fetched_rows, z, range);
+      if (k == steps_ && sink_.layout) fetch_result<Value>(sink_, y + fetched_rows, z, range);
       if (k == 1)
         smooth<Simd, Before::same, Value>(row, range, step, f, around, nullptr, out);
       else
@@ -367,6 +380,8 @@ class UpPass<Value>::Run {
         rings_[k].end_row(out, stage.begin[0], stage.end[0]);
       else if (!sink_.array)
         deliver<Value>(sink_, y, z, range, out);
+      else if (sink_.r_dot_x)
+        add_sink_product<Simd, Value>(sink_, y, z, range, out);
     }
   }
 

@@ -89,11 +89,14 @@ class UpPass {
   UpPass(const GridLevel& fine, int steps, const LevelCouplings<Value>* couplings = nullptr);
 
   /// Where x goes: to an array of Value; or to `values`, as factor·x; or, with a direction d, there
-  /// in a step of a semi-iteration: d = old·d + fresh·x, values += factor·d.
+  /// in a step of a semi-iteration: d = old·d + fresh·x, values += factor·d. Beside an array, the
+  /// sum of r·(factor·x) may be taken.
   struct Sink {
     GridArray<Value>* array = nullptr;
-    const spmv::GridLayout* layout = nullptr;  // of `values`
+    const spmv::GridLayout* layout = nullptr;  // of `values`, r
     double* values = nullptr;
+    const double* r = nullptr;  // where there is a sum
+    spmv::BinnedSum* r_dot_x = nullptr;
     GridArray<Value>* direction = nullptr;
     double old = 0;
     double fresh = 1;

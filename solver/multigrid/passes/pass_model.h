@@ -19,12 +19,15 @@ double bytes_of_down_pass(const typename DownPass<Value>::Source& source, double
   return f + kept + (keeps_x ? 2 * value : 0) + 2 * value * coarse_share;
 }
 
-/// Reads f, x̂ and the coarse e; writes e, or z, or reads and writes x and its direction.
+/// Reads f, x̂ and the coarse e; writes e, beside which it may read r, or z, or reads and writes x
+/// and its direction.
 template <class Value>
 double bytes_of_up_pass(const typename UpPass<Value>::Sink& sink, double coarse_share,
                         bool keeps_x) {
   constexpr double value = sizeof(Value);
-  const double written = sink.array ? 2 * value : sink.direction ? 16 + 2 * value : 16;
+  const double written = sink.array       ? 2 * value + (sink.r_dot_x ? 8 : 0)
+                         : sink.direction ? 16 + 2 * value
+                                          : 16;
   return (keeps_x ? 2 : 1) * value + written + value * coarse_share;
 }
 

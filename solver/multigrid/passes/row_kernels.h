@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "perfmodel/simd.h"
 #include "solver/multigrid/grids/grid_level.h"
 #include "spmv/rows/index.h"
+#include "spmv/sums/binned_sum.h"
 
 /// What multigrid does with one row of points along x, in single or double precision. Every loop
 /// has the same operations for each point wherever it begins, so that the bits do not depend on
@@ -286,6 +288,22 @@ template <class Value>
 #pragma omp simd
   for (std::ptrdiff_t i = range.begin; i < range.end; ++i)
     out[i] = factor * static_cast<double>(x[i]);
+}
+
+/// Adds r·(factor·x).
+template <class Simd, class Value>
+[[gnu::always_inline]] inline void product_row(RowRange range, const Value* x, double factor,
+                                               const double* r, spmv::BinnedSum::In<Simd>& sum) {
+  const auto step = [&]<class Lanes>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    const std::ptrdiff_t at = range.begin + i;
+    Lanes wide{};
+    if constexpr (std::is_same_v<Lanes, double>)
+      wide = static_cast<double>(x[at]);
+    else
+      wide = Lanes::load_converted(x + at);
+    sum.add(load<Lanes>(r + at) * (factor * wide));
+  };
+  spmv::for_lanes_of_sums<Simd>(range.end - range.begin, step, sum);
 }
 
 }  // namespace weft::solver

@@ -16,6 +16,8 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/phase_times.h"
+#include "solver/krylov/conjugate_gradient.h"
+#include "solver/krylov/method.h"
 #include "solver/methods/method_table.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "spmv/grid/rows_in_order.h"
@@ -227,6 +229,51 @@ TEST_CASE("every variant of CG converges with a cycle in single precision") {
     // Its recurrences drift, so that it begins again from the true residual.
     const bool begins_again = std::string(variant.name) == "cg-pipelined";
     CHECK(report.iterations <= (begins_again ? 25 : 12));
+  }
+}
+
+/// x of the own rows after a solve from zero and one from a guess, behind them all residuals.
+std::vector<double> solve_twice(KrylovMethod& method, std::vector<double>& residuals,
+                                const std::vector<double>& b) {
+  std::vector<double> found;
+  const auto keep = [&](const SolveReport& report) {
+    CHECK(report.status == SolveStatus::converged);
+    found.insert(found.end(), method.solution().begin(), method.solution().end());
+    found.push_back(report.relative_residual);
+    found.push_back(report.recurrence_residual);
+  };
+  keep(method.solve(b));
+  std::vector<double> guess(method.solution().begin(), method.solution().end());
+  for (std::size_t i = 0; i < guess.size(); ++i)
+    guess[i] *= 1 + 1e-3 * value_of(static_cast<std::int64_t>(i));
+  keep(method.solve(b, Guess(guess)));
+  found.insert(found.end(), residuals.begin(), residuals.end());
+  residuals.clear();
+  return found;
+}
+
+TEST_CASE("cg with a cycle in its passes has the bits of cg with a cycle beside them") {
+  for (std::size_t i = 0; i < problems.size(); i += 2) {
+    const std::string& word = problems[i];
+    System system(Communicator::collective_world(), tests::thread_count(), word);
+    for (const bool is_double : {false, true})
+      for (const double unit : {1.0, 1e-100}) {
+        CAPTURE(word, is_double, unit);
+        MultigridPreconditioner cycle(system.op, {.is_double = is_double, .mode = Mode::overlap});
+        std::vector<double> residuals;
+        const KrylovMethod::Options options{
+            .mode = Mode::overlap,
+            .preconditioner = &cycle,
+            .stop = {},
+            .on_iteration = [&](std::int64_t, double residual) { residuals.push_back(residual); }};
+        std::vector<double> b = system.right_hand_side();
+        for (double& value : b) value *= unit;
+        const auto together = find_krylov_method("cg")->collective_make(system.op, options);
+        ConjugateGradient beside(system.op, options);
+        CHECK(together->array_count() + 1 == beside.array_count());
+        CHECK(together->vector_bytes() == (is_double ? 104 : 84));
+        CHECK(solve_twice(*together, residuals, b) == solve_twice(beside, residuals, b));
+      }
   }
 }
 
