@@ -28,6 +28,10 @@ std::string name(Handles handles) {
 /// MPI 5.0, section 20.3.6: the value of MPI_COMM_WORLD in the common binary interface.
 constexpr std::uintptr_t common_world = 0x101;
 
+/// True where the functions of MPI are pointers: they are set when a library is opened, and take
+/// the handles of every library that the loader knows.
+constexpr bool is_opened_at_run_time = std::is_pointer_v<decltype(MPI_Init_thread)>;
+
 template <class Communicator = MPI_Comm>
 Handles compiled_handles() {
   if constexpr (std::is_pointer_v<Communicator>) {
@@ -95,10 +99,11 @@ std::string LoadedLibrary::text() const {
 
 LoadedLibrary library_in_use() {
   return {MpiSession::library_version(),
-          file_of(reinterpret_cast<const void*>(&PMPI_Get_library_version))};
+          file_of(reinterpret_cast<const void*>(+PMPI_Get_library_version))};
 }
 
 std::string fault_of_handles() {
+  if (is_opened_at_run_time) return {};
   const LoadedLibrary used = library_in_use();
   int major = -1;
   int minor = -1;
