@@ -2,13 +2,19 @@
 # compiled, WEFT_LINKED, what a program links beside a static libweft, WEFT_HAS_CHOLMOD,
 # WEFT_HAS_METIS, WEFT_HAS_HDF5, WEFT_HAS_OPENSHMEM and WEFT_MPI_IS_OPEN_MPI.
 
-find_package(MPI REQUIRED COMPONENTS C)
+if(WEFT_MPI_AT_RUN_TIME)
+    # In place of an MPI: the header of the loader, and no library.
+    add_library(MPI::MPI_C INTERFACE IMPORTED)
+    target_include_directories(MPI::MPI_C INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/library/loader/abi")
+else()
+    find_package(MPI REQUIRED COMPONENTS C)
+endif()
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-if(WEFT_BUILD_PROGRAM)
+if(WEFT_BUILD_PROGRAM AND NOT WEFT_MPI_AT_RUN_TIME)
     find_package(CLI11 REQUIRED)
 endif()
 find_package(PkgConfig REQUIRED)
@@ -104,14 +110,16 @@ endif()
 # Which MPI it is decides what else there is. With MPI's common binary interface it may be any, which
 # programs ask when they run.
 include(CheckCSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
-check_c_source_compiles("
+if(NOT WEFT_MPI_AT_RUN_TIME)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+    check_c_source_compiles("
 #include <mpi.h>
 #if !defined(OPEN_MPI)
 #error another MPI
 #endif
 int main(void) { return 0; }" WEFT_MPI_IS_OPEN_MPI)
-unset(CMAKE_REQUIRED_LIBRARIES)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
 
 set(WEFT_HAS_OPENSHMEM FALSE)
 if(WEFT_WITH_OPENSHMEM AND WEFT_MPI_IS_OPEN_MPI)

@@ -3,7 +3,8 @@
 if(WEFT_BUILD_PYTHON)
     find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
     find_package(pybind11 2.10 REQUIRED)
-    pybind11_add_module(weft_python MODULE library/python/bindings.cpp)
+    pybind11_add_module(weft_python MODULE
+        library/python/bindings.cpp library/python/linked_mpi.cpp)
     set_target_properties(weft_python PROPERTIES OUTPUT_NAME _weft)
     target_link_libraries(weft_python PRIVATE weft::weft)
     set(WEFT_PYTHON_DIR "lib/python3/dist-packages" CACHE STRING

@@ -21,13 +21,13 @@
 #include <system_error>
 #include <thread>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 #include <weft/weft.hpp>
 
 #include "functions.h"
 #include "matrix_binding.h"
+#include "mpi_library.h"
 #include "solver_binding.h"
 #include "spectrum_binding.h"
 
@@ -35,6 +35,7 @@ namespace py = pybind11;
 
 namespace {
 
+using weft::python::communicator_from;
 using weft::python::copy_of;
 using weft::python::Doubles;
 using weft::python::Integers;
@@ -43,15 +44,6 @@ using weft::python::new_array;
 using weft::python::PyMatrix;
 using weft::python::PySolver;
 using weft::python::read;
-
-/// A communicator as mpi4py hands it out: a number, or the address of a structure.
-template <class Communicator = MPI_Comm>
-Communicator communicator_from(std::uintptr_t handle) {
-  if constexpr (std::is_pointer_v<Communicator>)
-    return reinterpret_cast<Communicator>(handle);  // NOLINT
-  else
-    return static_cast<Communicator>(handle);
-}
 
 weft::Options options_of(const std::map<std::string, std::string>& values) {
   weft::Options options;
@@ -109,7 +101,8 @@ std::pair<std::string, std::string> mpi_library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   text.resize(std::strlen(text.c_str()));
-  return {text, file_of(reinterpret_cast<const void*>(&MPI_Get_library_version))};
+  // Where a library is opened at run time, functions of MPI are pointers.
+  return {text, file_of(reinterpret_cast<const void*>(+MPI_Get_library_version))};
 }
 
 /// The file of the MPI library that the loaded module `path` is linked with, or empty.
@@ -162,6 +155,7 @@ void bind_functions(py::module_& module) {
       all.emplace_back(each.name, each.values, each.limits, each.standard, each.help);
     return all;
   });
+  module.def("open_mpi", &weft::python::open_mpi);
   module.def("mpi_library", &mpi_library);
   module.def("mpi_library_of", &mpi_library_of);
   module.def("abort_all", &abort_all);

@@ -31,8 +31,9 @@ libraries = pkg_config("--libs")
 folders = [os.path.realpath(flag[2:]) for flag in libraries if flag.startswith("-L")]
 setup(ext_modules=[Extension(
     "weft._weft",
-    ["bindings.cpp"],
-    depends=["functions.h", "matrix_binding.h", "solver_binding.h", "spectrum_binding.h"],
+    ["bindings.cpp", "linked_mpi.cpp"],
+    depends=["functions.h", "matrix_binding.h", "mpi_library.h", "solver_binding.h",
+             "spectrum_binding.h"],
     language="c++",
     extra_compile_args=["-std=c++20", "-fvisibility=hidden", *pkg_config("--cflags"),
                         *pybind11_flags()],

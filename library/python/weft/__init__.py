@@ -23,7 +23,7 @@ import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 # The first: it keeps the mask of processors while weft loads OpenMP.
-from .jobs import Job, job, keep
+from .jobs import Job, job, keep, mpi_library
 from .jobs import job as default_job
 
 from . import _weft
@@ -35,7 +35,7 @@ from .spectra import Eigenvalues, SpectralDensity, density_of, eigenvalues_of, e
 
 __all__ = ["Eigenvalues", "Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
            "SpectralDensity", "as_preconditioner", "dependencies", "eigenvalues", "eigsh", "job",
-           "solve", "spectral_density"]
+           "mpi_library", "solve", "spectral_density"]
 __version__: str = _weft.__version__
 
 Monitor = Callable[[int, float], Optional[bool]]

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 # With OMP_PROC_BIND or OMP_PLACES, loading the OpenMP runtime binds the calling thread to one core,
 # which every thread that Python starts from then on would inherit.
@@ -18,6 +18,39 @@ from . import _weft  # noqa: E402
 if _mask is not None and os.sched_getaffinity(0) != _mask:
     os.sched_setaffinity(0, _mask)
 from ._weft import Error, InputError
+
+
+_mpi: Optional[tuple[str, str, str]] = None  # its interface, its file, and why it was chosen
+
+
+def _open_mpi() -> str:
+    """Opens the MPI library, once: that of an mpi4py which has been imported, of WEFT_MPI, or of the
+    launcher. Returns its interface: mpich, openmpi, mpiabi, none; "linked" for one that is linked."""
+    global _mpi
+    if _mpi is None:
+        MPI = sys.modules.get("mpi4py.MPI")
+        _mpi = _weft.open_mpi(_weft.mpi_library_of(getattr(MPI, "__file__", None) or ""),
+                              [os.path.join(sys.prefix, "lib")])
+    return _mpi[0]
+
+
+class MpiLibrary(NamedTuple):
+    """interface: mpich, openmpi, mpiabi, none, or "linked" where weft is linked with it; reason: why
+    this one."""
+
+    interface: str
+    file: str
+    version: str
+    reason: str
+
+
+def mpi_library() -> MpiLibrary:
+    """The MPI library that weft calls. One wheel chooses it now, if it has not: that of an mpi4py
+    which has been imported, of WEFT_MPI, or of the launcher; none without any of them."""
+    interface = _open_mpi()
+    version, file = _weft.mpi_library()
+    assert _mpi is not None
+    return MpiLibrary(interface, "" if interface == "none" else file, version.splitlines()[0], _mpi[2])
 
 
 def _expect_same_library(MPI: Any, is_same: Optional[bool] = None) -> None:
@@ -34,9 +67,11 @@ def _expect_same_library(MPI: Any, is_same: Optional[bool] = None) -> None:
     def named(version: str, file: str) -> str:
         return f"{' '.join(version.splitlines()[0].split())!r} ({file or 'file not known'})"
 
+    advice = "build weft with that of mpi4py (-DMPI_C_COMPILER=...), or take an mpi4py built with weft's"
+    if _open_mpi() != "linked":
+        advice = "import mpi4py before the first use of weft, which then calls the same"
     raise Error(f"found two MPI libraries: mpi4py calls {named(theirs, their_file)}, weft "
-                f"{named(ours, our_file)}; expected one: build weft with that of mpi4py "
-                "(-DMPI_C_COMPILER=...), or take an mpi4py built with weft's")
+                f"{named(ours, our_file)}; expected one: {advice}")
 
 
 def _keep_mpi4py_from_starting_mpi() -> None:
@@ -129,7 +164,13 @@ def _leave_without_job() -> None:
     Nothing where MPI would have to be started for it in a process that no launcher has started, or
     is at work in another library.
     """
-    if _has_joined_all or os.getpid() != _process or not _weft.is_mpi_usable(_is_rank_of_launcher()):
+    if _has_joined_all or os.getpid() != _process:
+        return
+    try:
+        _open_mpi()
+    except (Error, InputError):
+        return  # there is no library by which others could learn of it
+    if not _weft.is_mpi_usable(_is_rank_of_launcher()):
         return
     _flush()
     # Where the others never start MPI, its start never ends.
@@ -195,8 +236,10 @@ class Job:
         if comm is not None:
             from mpi4py import MPI
 
-            _expect_same_library(MPI)
+            if _open_mpi() != "none":  # else the communicator is refused with the reason
+                _expect_same_library(MPI)
             handle = MPI._handleof(comm)
+        _open_mpi()
         self._has_met_mpi4py = False
         self._meet_mpi4py()
         global _has_joined_all
@@ -219,6 +262,8 @@ class Job:
         """Raises Error where mpi4py has been imported, perhaps later, with another MPI library."""
         MPI = sys.modules.get("mpi4py.MPI")
         if self._has_met_mpi4py or not hasattr(MPI, "Get_library_version"):
+            return
+        if _open_mpi() == "none":  # where weft is alone, mpi4py may have any
             return
         _expect_same_library(MPI)
         self._has_met_mpi4py = True
