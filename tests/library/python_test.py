@@ -579,6 +579,12 @@ class OneRank(unittest.TestCase):
         self.assertIn(file, last)
         self.assertIn(os.path.realpath(copy), last)
 
+    def test_names_its_mpi_library(self):
+        library = weft.mpi_library()
+        self.assertIn(library.interface, ("linked", "none", "mpich", "openmpi", "mpiabi"))
+        self.assertTrue(library.version and library.reason, library)
+        self.assertEqual(library.file == "", library.interface == "none")
+
     def test_reads_a_report(self):
         report = weft.solve(matrix(), right_hand_side()).report
         self.assertIn("converged after", repr(report))
