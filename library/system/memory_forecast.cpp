@@ -154,6 +154,25 @@ SystemSize collective_size_of_file(const Communicator& communicator, const spmv:
   return size;
 }
 
+/// What a rank has beside its matrix of `matrix` bytes while rows are ordered or mirrored. The
+/// given rows stay until the ordered ones are complete; before that rank 0 has the graph.
+double ordering_bytes(const Communicator& communicator, const SystemSize& size,
+                      const MatrixSettings& options, double matrix) {
+  const bool is_cut = options.partition == "metis";
+  const bool may_be_ordered =
+      options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked) &&
+                                    (size.is_random || !spmv::is_close(size.rows, size.reach))
+                              : options.order != "given";
+  // Half of a matrix stays until the whole one is there, too.
+  if (!may_be_ordered && !is_cut) return options.triangle == "mirrored" ? matrix / 2 : 0;
+  if (!communicator.is_root()) return matrix;
+  if (!is_cut || communicator.size() == 1)
+    return std::max(matrix, order_bytes_per_nonzero * size.nonzeros);
+  if (size.is_random) return std::max(matrix, random_partition_bytes_per_nonzero * size.nonzeros);
+  return std::max(
+      matrix, partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows);
+}
+
 }  // namespace
 
 double MemoryForecast::solve_bytes() const { return sum_of(parts); }
@@ -204,21 +223,7 @@ MemoryForecast forecast_operator(const Communicator& communicator, const SystemS
       size.sends_text && ranks > 1
           ? std::min(exchange_bytes_per_nonzero * size.nonzeros / ranks, most_exchange_bytes)
           : 0;
-  // The given rows stay until the ordered ones are complete; before that rank 0 has the graph.
-  const bool is_cut = options.partition == "metis";
-  const auto bytes_of_graph = [&] {
-    if (!communicator.is_root()) return 0.0;
-    if (!is_cut || ranks == 1) return order_bytes_per_nonzero * size.nonzeros;
-    if (size.is_random) return random_partition_bytes_per_nonzero * size.nonzeros;
-    return partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows;
-  };
-  const bool may_be_ordered =
-      options.order == "auto" ? size.nonzeros <= static_cast<double>(spmv::most_nonzeros_unasked) &&
-                                    (size.is_random || !spmv::is_close(size.rows, size.reach))
-                              : options.order != "given";
-  // So does half of a matrix until the whole one is.
-  const double half = options.triangle == "mirrored" ? matrix / 2 : 0;
-  const double ordering = may_be_ordered || is_cut ? std::max(matrix, bytes_of_graph()) : half;
+  const double ordering = ordering_bytes(communicator, size, options, matrix);
   const bool is_sliced = options.format == "sell" ||
                          (options.format == "auto" && size.may_be_sliced && size.has_many_products);
   const double sliced = is_sliced ? sliced_bytes_per_nonzero * size.nonzeros / ranks : 0;

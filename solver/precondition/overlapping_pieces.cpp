@@ -84,6 +84,60 @@ std::size_t index_of(const std::vector<GlobalIndex>& rows, GlobalIndex row) {
   return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
 }
 
+/// By ILU(0). Throws comm_thread::InputError, which names a row by those in `rows`.
+std::unique_ptr<Factor> make_incomplete_factor(const LocalMatrix& matrix,
+                                               const std::vector<GlobalIndex>& rows,
+                                               bool must_be_definite) {
+  const auto fault_of_row = [&](int row, double entry, double pivot) {
+    const GlobalIndex global_row = rows[static_cast<std::size_t>(row)] + 1;
+    const std::string expected = "because ilu0 divides by it; " +
+                                 comm_thread::option_name("preconditioner", "block-lu") +
+                                 " exchanges rows";
+    if (entry == 0 && pivot == 0)
+      return fmt::format("ilu0: row {} has a zero as its pivot; expected none, {}", global_row,
+                         expected);
+    return fmt::format(
+        "ilu0: row {} has {:.3g} on the diagonal, of which elimination leaves the pivot {:.3g}; "
+        "expected one above rounding with a finite inverse, {}",
+        global_row, entry, pivot, expected);
+  };
+  auto factor = std::make_unique<IncompleteFactor>(matrix, fault_of_row);
+  if (must_be_definite && !factor->is_definite())
+    throw InputError("ilu0: found a negative pivot; expected positive ones for this method: use " +
+                     comm_thread::option_name("method", "gmres"));
+  return factor;
+}
+
+/// Where rows of the matrix are in a vector: own rows, then the halo.
+struct VectorPlaces {
+  GlobalIndex first_row = 0;
+  std::size_t row_count = 0;
+  std::vector<GlobalIndex> halo_rows{};  // ascending
+
+  bool is_own(GlobalIndex row) const {
+    return row >= first_row && row < first_row + static_cast<GlobalIndex>(row_count);
+  }
+  /// Adds those of `rows` that are not own.
+  void add_halo(const std::vector<GlobalIndex>& rows) {
+    std::ranges::copy_if(rows, std::back_inserter(halo_rows),
+                         [this](GlobalIndex row) { return !is_own(row); });
+  }
+  /// After the last `add_halo`.
+  void sort_halo() {
+    std::ranges::sort(halo_rows);
+    halo_rows.erase(std::unique(halo_rows.begin(), halo_rows.end()), halo_rows.end());
+  }
+  std::vector<std::int32_t> of(const std::vector<GlobalIndex>& rows) const {
+    std::vector<std::int32_t> places;
+    for (const GlobalIndex row : rows) {
+      const std::size_t place = is_own(row) ? static_cast<std::size_t>(row - first_row)
+                                            : row_count + index_of(halo_rows, row);
+      places.push_back(static_cast<std::int32_t>(place));
+    }
+    return places;
+  }
+};
+
 }  // namespace
 
 const char* name(Kind kind) {
@@ -162,39 +216,25 @@ std::vector<OverlappingRows> OverlappingPieces::collective_cut_graph(
 /// Learns which entries of vectors come from whom, and describes pieces by places in vectors.
 void OverlappingPieces::collective_plan_halo(std::vector<OverlappingRows> cut,
                                              const std::vector<WholeRows>& whole) {
-  const GlobalIndex first = first_row();
-  const auto is_own = [&](GlobalIndex row) {
-    return row >= first && row < first + static_cast<GlobalIndex>(row_count());
-  };
   const auto read_by = [&](std::size_t i) -> const std::vector<GlobalIndex>& {
     return whole.empty() ? cut[i].rows : whole[i].columns;
   };
-  std::vector<GlobalIndex> halo_rows;
-  for (std::size_t i = 0; i < cut.size(); ++i)
-    std::ranges::remove_copy_if(read_by(i), std::back_inserter(halo_rows), is_own);
-  std::ranges::sort(halo_rows);
-  halo_rows.erase(std::unique(halo_rows.begin(), halo_rows.end()), halo_rows.end());
-  plan_ =
-      spmv::collective_build_halo_plan(communicator_, partition_, communicator_.rank(), halo_rows);
-  const auto places_of = [&](const std::vector<GlobalIndex>& rows) {
-    std::vector<std::int32_t> places;
-    for (const GlobalIndex row : rows) {
-      const std::size_t place = is_own(row) ? static_cast<std::size_t>(row - first)
-                                            : row_count() + index_of(halo_rows, row);
-      places.push_back(static_cast<std::int32_t>(place));
-    }
-    return places;
-  };
+  VectorPlaces places{.first_row = first_row(), .row_count = row_count()};
+  for (std::size_t i = 0; i < cut.size(); ++i) places.add_halo(read_by(i));
+  places.sort_halo();
+  plan_ = spmv::collective_build_halo_plan(communicator_, partition_, communicator_.rank(),
+                                           places.halo_rows);
   for (std::size_t i = 0; i < cut.size(); ++i) {
     Piece& piece = pieces_.emplace_back();
     piece.number = cut[i].number;
     piece.begin = piece_row_count_;
-    piece.places = places_of(cut[i].rows);
-    piece.needs_halo = !std::ranges::all_of(read_by(i), is_own);
+    piece.places = places.of(cut[i].rows);
+    piece.needs_halo =
+        !std::ranges::all_of(read_by(i), [&places](GlobalIndex row) { return places.is_own(row); });
     for (const GlobalIndex row : cut[i].core) piece.core.push_back(index_of(cut[i].rows, row));
     if (!whole.empty()) {
       piece.row_begin = whole[i].row_begin;
-      piece.columns = places_of(whole[i].columns);
+      piece.columns = places.of(whole[i].columns);
       piece.values = whole[i].values;
     }
     piece.rows = std::move(cut[i].rows);
@@ -229,27 +269,8 @@ double OverlappingPieces::forecast_factors(const std::vector<LocalMatrix>& matri
 std::unique_ptr<Factor> OverlappingPieces::make_factor(const LocalMatrix& matrix,
                                                        const Piece& piece) const {
   using Solver = SchwarzOptions::Solver;
-  const auto global_row = [&](int row) { return piece.rows[static_cast<std::size_t>(row)] + 1; };
-  if (options_.solver == Solver::incomplete) {
-    auto factor = std::make_unique<IncompleteFactor>(matrix, [&](int row, double entry,
-                                                                 double pivot) {
-      const std::string expected = "because ilu0 divides by it; " +
-                                   comm_thread::option_name("preconditioner", "block-lu") +
-                                   " exchanges rows";
-      if (entry == 0 && pivot == 0)
-        return fmt::format("ilu0: row {} has a zero as its pivot; expected none, {}",
-                           global_row(row), expected);
-      return fmt::format(
-          "ilu0: row {} has {:.3g} on the diagonal, of which elimination leaves the pivot {:.3g}; "
-          "expected one above rounding with a finite inverse, {}",
-          global_row(row), entry, pivot, expected);
-    });
-    if (options_.must_be_definite && !factor->is_definite())
-      throw InputError(
-          "ilu0: found a negative pivot; expected positive ones for this method: use " +
-          comm_thread::option_name("method", "gmres"));
-    return factor;
-  }
+  if (options_.solver == Solver::incomplete)
+    return make_incomplete_factor(matrix, piece.rows, options_.must_be_definite);
   const bool is_cholesky = options_.solver == Solver::cholesky || options_.must_be_definite;
   if (is_cholesky || (options_.solver == Solver::automatic && solver::is_symmetric(matrix))) {
     try {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "comm_thread/mpi/sparse_exchange.h"
@@ -63,10 +62,9 @@ SchwarzPreconditioner::SchwarzPreconditioner(const spmv::SparseOperator& op, con
   norm_ = pieces_.communicator().max(largest);
 }
 
-/// Receivers of the results, and the results that make up a row.
+/// Learns who receives results, and which results make up a row.
 void SchwarzPreconditioner::collective_plan_results() {
   const comm_thread::Communicator& communicator = pieces_.communicator();
-  using Term = std::tuple<GlobalIndex, std::int64_t, std::size_t>;  // row, piece, place
   std::vector<Term> terms;
   comm_thread::Lists<ResultKey> keys;
   std::map<int, std::vector<std::size_t>> places;
@@ -100,6 +98,11 @@ void SchwarzPreconditioner::collective_plan_results() {
   results_.resize(own_count + static_cast<std::size_t>(received));
   to_owners_.emplace(communicator, comm_thread::in_order(neighbours),
                      std::span(results_).subspan(own_count), 1);
+  plan_sums(std::move(terms));
+  communicator.barrier();  // both ends of every pair exist
+}
+
+void SchwarzPreconditioner::plan_sums(std::vector<Term> terms) {
   std::ranges::sort(terms);
   term_begin_.assign(row_count() + 1, 0);
   for (const auto& [row, piece, place] : terms) {
@@ -107,7 +110,6 @@ void SchwarzPreconditioner::collective_plan_results() {
     terms_.push_back(place);
   }
   for (std::size_t row = 0; row < row_count(); ++row) term_begin_[row + 1] += term_begin_[row];
-  communicator.barrier();  // both ends of every pair exist
 }
 
 /// Tells every piece how many others have its rows.

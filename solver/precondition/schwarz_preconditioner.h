@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "comm_thread/engine/halo_exchange.h"
@@ -62,10 +63,13 @@ class SchwarzPreconditioner final : public Preconditioner {
 
  private:
   using Piece = OverlappingPieces::Piece;
+  /// A result that a row adds: the row, the piece, and the place in results_.
+  using Term = std::tuple<spmv::GlobalIndex, std::int64_t, std::size_t>;
 
   /// True if a row adds the results of all pieces that have it.
   bool has_weights() const { return options().kind == Kind::symmetric; }
   void collective_plan_results();
+  void plan_sums(std::vector<Term> terms);
   void collective_weigh();
   double inverse_norm(const Piece& piece) const;
   void solve(const comm_thread::TeamThread& thread, const double* r, bool with_halo);

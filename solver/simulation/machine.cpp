@@ -13,6 +13,49 @@ namespace {
 
 using comm_thread::InputError;
 
+Machine hector() {
+  return {.name = "hector",
+          .source =
+              "Cray XE6 with Gemini, two 16-core Opterons a node at 2.3 GHz, 3-D torus (Bethune "
+              "et al. 2012, section 5); latency 1.5 us, 105 ns a hop, 6 GB/s a link (Alverson, "
+              "Roweth, Kaplan 2010); overheads, gap, copies and jitter assumed; seconds a point "
+              "fitted to one value, 32 processes sync of table 1: 28.4 s for 9100 iterations of "
+              "50^3 points",
+          .latency = 1.5e-6,
+          .latency_per_hop = 0.105e-6,
+          .overhead = 0.6e-6,
+          .gap = 0.5e-6,
+          .gap_per_byte = 1.0 / 6e9,
+          .overhead_per_byte = 1.0 / 5e9,
+          .local_latency = 0.7e-6,
+          .local_gap_per_byte = 1.0 / 2e9,
+          .topology = Topology::torus,
+          .ranks_per_node = 32,
+          .seconds_per_point = 2.38e-8,
+          .core_spread = 0.01,
+          .jitter = 0.02};
+}
+
+Machine cori_haswell() {
+  return {.name = "cori-haswell",
+          .source =
+              "Cray XC40 with Aries, 16 processes a node (Yamazaki et al. 2019, section 5); "
+              "latency 1.3 us, 10 GB/s a node (Faanes et al. 2012); a fat tree for its "
+              "dragonfly; overheads, gap and seconds a point assumed; seconds a solve and jitter "
+              "fitted to one column, q = 12 of table 3a: 5.87 ms an iteration (MPI_Wait), "
+              "asynchronous in 0.93 of the time",
+          .latency = 1.3e-6,
+          .overhead = 0.4e-6,
+          .gap = 0.15e-6,
+          .gap_per_byte = 1.0 / 10e9,
+          .topology = Topology::fat_tree,
+          .ranks_per_node = 16,
+          .seconds_per_point = 6e-9,
+          .seconds_per_solve = 3e-3,
+          .core_spread = 0.01,
+          .jitter = 0.17};
+}
+
 Machine odin() {
   return {
       .name = "odin",
@@ -44,62 +87,27 @@ Machine odin_with_ethernet() {
   return machine;
 }
 
+Machine gigabit() {
+  return {.name = "gigabit",
+          .source =
+              "one core a node, TCP over 1 Gbit/s Ethernet: the hosts of tools/lab; all numbers "
+              "but the bandwidth assumed: give a report of weft progress",
+          .latency = 50e-6,
+          .overhead = 10e-6,
+          .gap = 5e-6,
+          .gap_per_byte = 8e-9,
+          .overhead_per_byte = 0.3e-9,
+          .ranks_per_node = 1,
+          .seconds_per_point = 1.5e-9,
+          .jitter = 0.03,
+          .poll_interval = 200e-6};
+}
+
 /// Published parameters, and fitted or assumed ones, which say so. What an entry does not name is
 /// as in `Machine`.
 const std::array<Machine, 5>& machines() {
-  static const std::array<Machine, 5> known{
-      {{.name = "hector",
-        .source =
-            "Cray XE6 with Gemini, two 16-core Opterons a node at 2.3 GHz, 3-D torus (Bethune "
-            "et al. 2012, section 5); latency 1.5 us, 105 ns a hop, 6 GB/s a link (Alverson, "
-            "Roweth, Kaplan 2010); overheads, gap, copies and jitter assumed; seconds a point "
-            "fitted to one value, 32 processes sync of table 1: 28.4 s for 9100 iterations of "
-            "50^3 points",
-        .latency = 1.5e-6,
-        .latency_per_hop = 0.105e-6,
-        .overhead = 0.6e-6,
-        .gap = 0.5e-6,
-        .gap_per_byte = 1.0 / 6e9,
-        .overhead_per_byte = 1.0 / 5e9,
-        .local_latency = 0.7e-6,
-        .local_gap_per_byte = 1.0 / 2e9,
-        .topology = Topology::torus,
-        .ranks_per_node = 32,
-        .seconds_per_point = 2.38e-8,
-        .core_spread = 0.01,
-        .jitter = 0.02},
-       {.name = "cori-haswell",
-        .source =
-            "Cray XC40 with Aries, 16 processes a node (Yamazaki et al. 2019, section 5); "
-            "latency 1.3 us, 10 GB/s a node (Faanes et al. 2012); a fat tree for its "
-            "dragonfly; overheads, gap and seconds a point assumed; seconds a solve and jitter "
-            "fitted to one column, q = 12 of table 3a: 5.87 ms an iteration (MPI_Wait), "
-            "asynchronous in 0.93 of the time",
-        .latency = 1.3e-6,
-        .overhead = 0.4e-6,
-        .gap = 0.15e-6,
-        .gap_per_byte = 1.0 / 10e9,
-        .topology = Topology::fat_tree,
-        .ranks_per_node = 16,
-        .seconds_per_point = 6e-9,
-        .seconds_per_solve = 3e-3,
-        .core_spread = 0.01,
-        .jitter = 0.17},
-       odin(),
-       odin_with_ethernet(),
-       {.name = "gigabit",
-        .source =
-            "one core a node, TCP over 1 Gbit/s Ethernet: the hosts of tools/lab; all numbers "
-            "but the bandwidth assumed: give a report of weft progress",
-        .latency = 50e-6,
-        .overhead = 10e-6,
-        .gap = 5e-6,
-        .gap_per_byte = 8e-9,
-        .overhead_per_byte = 0.3e-9,
-        .ranks_per_node = 1,
-        .seconds_per_point = 1.5e-9,
-        .jitter = 0.03,
-        .poll_interval = 200e-6}}};
+  static const std::array<Machine, 5> known{hector(), cori_haswell(), odin(), odin_with_ethernet(),
+                                            gigabit()};
   return known;
 }
 

@@ -154,6 +154,31 @@ std::string options_of_system(const SolveOptions& options) {
   return words;
 }
 
+/// Notes what was chosen for a system, and the command line that chooses the same.
+void note_choices(const Job& job, LinearSystem& system, const SolveOptions& options,
+                  const ChosenSolver& solver, const std::string& format, SolveFacts& facts) {
+  const spmv::SparseOperator* const op = system.matrix_operator();
+  const auto choices =
+      choices_of({.order = order_word(system),
+                  .order_choice = system.ordering().why,
+                  .partition = options.partition,
+                  .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
+                  .ranks = job.world().size(),
+                  .asked_format = options.format,
+                  .format = format,
+                  .storage_times = system.storage_times(),
+                  .has_undecided_storage = op && op->matrix().is_undecided(),
+                  .mode = options.mode,
+                  .mode_choice = facts.mode_choice,
+                  .preconditioner = options.preconditioner});
+  facts.choices = choices_report(choices);
+  facts.command =
+      fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}{}", options.problem,
+                  options.method, options.preconditioner, solver.is_scaled() ? " --scale rows" : "",
+                  options.grid.empty() ? "" : " --grid " + options.grid, options_of(choices),
+                  options_of_system(options));
+}
+
 /// The description of a solve, and what `facts` say of the system and of the solver. Collective.
 Report collective_describe(const Job& job, LinearSystem& system, const SolveOptions& options,
                            ChosenSolver& solver, const SolveReport& solved, Watcher& watcher,
@@ -170,28 +195,8 @@ Report collective_describe(const Job& job, LinearSystem& system, const SolveOpti
   facts.matrix_bytes = system.collective_matrix_bytes();
   facts.boundary_rows = system.collective_boundary_row_count();
   facts.ordering = ordering_report(system.ordering());
-  if (solver.has_chosen()) {
-    const spmv::SparseOperator* const op = system.matrix_operator();
-    const auto choices =
-        choices_of({.order = order_word(system),
-                    .order_choice = system.ordering().why,
-                    .partition = options.partition,
-                    .boundary_share = static_cast<double>(facts.boundary_rows) / facts.rows,
-                    .ranks = job.world().size(),
-                    .asked_format = options.format,
-                    .format = description.matrix_format,
-                    .storage_times = system.storage_times(),
-                    .has_undecided_storage = op && op->matrix().is_undecided(),
-                    .mode = options.mode,
-                    .mode_choice = facts.mode_choice,
-                    .preconditioner = options.preconditioner});
-    facts.choices = choices_report(choices);
-    facts.command = fmt::format("weft solve {} --method {} --preconditioner {}{}{}{}{}",
-                                options.problem, options.method, options.preconditioner,
-                                solver.is_scaled() ? " --scale rows" : "",
-                                options.grid.empty() ? "" : " --grid " + options.grid,
-                                options_of(choices), options_of_system(options));
-  }
+  if (solver.has_chosen())
+    note_choices(job, system, options, solver, description.matrix_format, facts);
   facts.entry = &entry;
   facts.needs = solver.method().needs();
   facts.preconditioner_setup_seconds = solver.preconditioner_seconds();
@@ -295,6 +300,24 @@ MemoryForecast collective_forecast_chosen(const LinearSystem& system, library::S
   return again;
 }
 
+/// The first x of each right-hand side; none where no file has any. Collective.
+std::vector<LinearSystem::Vector> collective_read_starts(LinearSystem& system,
+                                                         const SolveOptions& options,
+                                                         std::size_t count) {
+  if (options.initial_path.empty()) return {};
+  return system.collective_read_start(options.initial_path, count);
+}
+
+/// Settles the mode, and measures messages before the system is solved. Collective.
+SolveFacts collective_measure(Job& job, LinearSystem& system, SolveOptions& options) {
+  SolveFacts facts;
+  facts.problem = system.name();
+  facts.mode_choice =
+      library::collective_settle_mode(job, system.op(), options.mode, options.tries_modes);
+  facts.communication = library::collective_measure_communication(job, system.op());
+  return facts;
+}
+
 /// Solves, writes the solution, and reports. Returns the exit code.
 int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch& watch,
                      const spmv::RightHandSide& right_hand_side, const library::SolveUse& use,
@@ -303,14 +326,8 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
                                            options.is_matrix_free());
   LinearSystem& system = *made;
   const auto columns = system.collective_right_hand_sides(right_hand_side, options.column_count);
-  std::vector<LinearSystem::Vector> initial;
-  if (!options.initial_path.empty())
-    initial = system.collective_read_start(options.initial_path, columns.size());
-  SolveFacts facts;
-  facts.problem = system.name();
-  facts.mode_choice =
-      library::collective_settle_mode(job, system.op(), options.mode, options.tries_modes);
-  facts.communication = library::collective_measure_communication(job, system.op());
+  const auto initial = collective_read_starts(system, options, columns.size());
+  SolveFacts facts = collective_measure(job, system, options);
   JobCheckpoints checkpoints(job, options.checkpoints);
   const auto forecast_of = [&](const library::SolveSettings& chosen) {
     return collective_forecast_chosen(system, options, use, chosen, forecast);
