@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solver/direct/small_matrix.h"
+#include "solver/direct/tridiagonal_spectrum.h"
 #include "solver/eigen/block_basis.h"
 #include "solver/eigen/chebyshev_filter.h"
 
@@ -71,18 +72,17 @@ SpectralInterval collective_widest_interval(const spmv::SparseOperator& op) {
 
 SpectralInterval collective_spectral_interval(spmv::SparseOperator& op, spmv::Mode mode) {
   const Recurrence found = collective_lanczos(op, mode);
-  const int size = static_cast<int>(found.diagonal.size());
-  SmallMatrix tridiagonal(size, size);
-  for (int i = 0; i < size; ++i) {
-    tridiagonal(i, i) = found.diagonal[static_cast<std::size_t>(i)];
-    if (i > 0) tridiagonal(i - 1, i) = found.beside[static_cast<std::size_t>(i - 1)];
-  }
-  const SymmetricEigen ritz = symmetric_eigen(tridiagonal);
-  const double below = found.rest * std::abs(ritz.vectors(size - 1, 0));
-  const double above = found.rest * std::abs(ritz.vectors(size - 1, size - 1));
+  const TridiagonalSpectrum ritz = tridiagonal_spectrum(found.diagonal, found.beside);
+  const auto [first, last] = std::ranges::minmax_element(ritz.values);
+  // By how far a Ritz value may be wrong: the last entry of its vector times the norm of the rest.
+  const std::size_t size = ritz.values.size();
+  const auto error_of = [&](auto value) {
+    const auto column = static_cast<std::size_t>(value - ritz.values.begin());
+    return found.rest * std::abs(ritz.vectors[(size - 1) * size + column]);
+  };
   const SpectralInterval widest = collective_widest_interval(op);
-  const double least = ritz.values.front() - below;
-  const double greatest = ritz.values.back() + above;
+  const double least = *first - error_of(first);
+  const double greatest = *last + error_of(last);
   // Equal eigenvalues leave no width; neighbouring numbers leave none that products can resolve.
   const double room = std::max(margin * (greatest - least), 1e-6 * widest.greatest);
   return {.least = std::max(least - room, widest.least - room),
