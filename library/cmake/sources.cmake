@@ -431,6 +431,7 @@ set(WEFT_LIBRARY_SOURCES
     tools/job/system_options.cpp
     tools/reporting/iteration_json.cpp
     tools/reporting/jacobi_report.cpp
+    tools/reporting/report_table.cpp
     tools/reporting/schwarz_report.cpp
     tools/reporting/solve_levels.cpp
     tools/studies/amg_study.cpp
@@ -451,10 +452,13 @@ set(WEFT_LIBRARY_SOURCES
 set(WEFT_PROGRAM_SOURCES
     comm_thread/probe/progress_verdict.cpp
     library/measure/calibrated_work.cpp
+    library/measure/job_trace.cpp
     library/measure/progress_measurement.cpp
+    library/roofline/bandwidth_survey.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
     library/roofline/kernel_race.cpp
+    library/roofline/likwid_bench.cpp
     library/roofline/matrix_kernels.cpp
     library/roofline/multigrid_kernels.cpp
     library/roofline/problem_kernels.cpp
@@ -469,6 +473,7 @@ set(WEFT_PROGRAM_SOURCES
     perfmodel/stream_kernels.cpp
     solver/amg/amg_forecast.cpp
     solver/multigrid/multigrid_forecast.cpp
+    solver/report/columns_outcome.cpp
     solver/simulation/jacobi_advice.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
@@ -490,7 +495,6 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/argument_fault.cpp
     tools/job/config_file.cpp
     tools/job/counters.cpp
-    tools/job/job_trace.cpp
     tools/job/stop_signals.cpp
     tools/job/timeline.cpp
     tools/reporting/choices_report.cpp
@@ -500,9 +504,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/reporting/solve_summary.cpp
     tools/reporting/spectrum_output.cpp
     tools/reporting/storage_report.cpp
-    tools/roofline/bandwidth_table.cpp
     tools/roofline/core_report.cpp
-    tools/roofline/likwid_bench.cpp
     tools/roofline/roofline_report.cpp
     tools/studies/study_command.cpp
     tools/system/job_checkpoints.cpp

@@ -111,7 +111,29 @@ const std::array<Machine, 5>& machines() {
   return known;
 }
 
+constexpr MachineNumber known_numbers[] = {
+    {"latency_seconds", "latency", &Machine::latency},
+    {"latency_per_hop_seconds", "latency per hop", &Machine::latency_per_hop},
+    {"overhead_seconds", "overhead", &Machine::overhead},
+    {"gap_seconds", "gap", &Machine::gap},
+    {"gap_per_byte_seconds", "gap per byte", &Machine::gap_per_byte},
+    {"burst_bytes", "burst", &Machine::burst_bytes},
+    {"overhead_per_byte_seconds", "overhead per byte", &Machine::overhead_per_byte},
+    {"local_latency_seconds", "local latency", &Machine::local_latency},
+    {"local_gap_per_byte_seconds", "local gap per byte", &Machine::local_gap_per_byte},
+    {"seconds_per_point", "seconds per point", &Machine::seconds_per_point},
+    {"seconds_per_solve", "seconds per solve", &Machine::seconds_per_solve},
+    {"core_spread", "spread of the cores", &Machine::core_spread},
+    {"jitter", "jitter", &Machine::jitter},
+    {"detour_rate", "detour rate", &Machine::detour_rate},
+    {"detour_seconds", "detour seconds", &Machine::detour_seconds},
+    {"slow_factor", "slow factor", &Machine::slow_factor},
+    {"poll_interval_seconds", "poll interval", &Machine::poll_interval},
+};
+
 }  // namespace
+
+std::span<const MachineNumber> machine_numbers() { return known_numbers; }
 
 std::span<const Machine> known_machines() { return machines(); }
 
@@ -158,26 +180,11 @@ void check(const Machine& machine) {
     if (!(found >= 0) || std::isinf(found))
       throw InputError(fmt::format("{}: found {}; expected 0 or more", what, found));
   };
-  for (const auto& [what, found] : {std::pair{"latency", machine.latency},
-                                    {"latency per hop", machine.latency_per_hop},
-                                    {"overhead", machine.overhead},
-                                    {"gap", machine.gap},
-                                    {"gap per byte", machine.gap_per_byte},
-                                    {"burst", machine.burst_bytes},
-                                    {"overhead per byte", machine.overhead_per_byte},
-                                    {"local latency", machine.local_latency},
-                                    {"local gap per byte", machine.local_gap_per_byte},
-                                    {"seconds per sweep", machine.seconds_per_sweep},
-                                    {"seconds per solve", machine.seconds_per_solve},
-                                    {"spread of the cores", machine.core_spread},
-                                    {"jitter", machine.jitter},
-                                    {"detour rate", machine.detour_rate},
-                                    {"detour seconds", machine.detour_seconds},
-                                    {"poll interval", machine.poll_interval}})
-    expect(what, found);
   expect_positive("seconds per point", machine.seconds_per_point);
   if (!(machine.slow_factor >= 1) || std::isinf(machine.slow_factor))
     throw InputError(fmt::format("slow factor: found {}; expected 1 or more", machine.slow_factor));
+  for (const MachineNumber& number : known_numbers) expect(number.words, machine.*number.value);
+  expect("seconds per sweep", machine.seconds_per_sweep);
   if (machine.ranks_per_node < 1)
     throw InputError(
         fmt::format("ranks per node: found {}; expected 1 or more", machine.ranks_per_node));

@@ -56,6 +56,15 @@ struct Machine {
   double poll_interval = 0;
 };
 
+/// A number of a machine: its name in reports, which has the unit, and in messages.
+struct MachineNumber {
+  const char* name;
+  const char* words;
+  double Machine::* value;
+};
+/// All of them that are 0 or more.
+std::span<const MachineNumber> machine_numbers();
+
 /// Machines that are known by name: those of the papers. The names: `machine_names`.
 /// Throws comm_thread::InputError with the list of names.
 Machine machine_by_name(std::string_view name);

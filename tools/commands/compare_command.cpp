@@ -122,28 +122,24 @@ Json collective_compare(Job& job, const CompareOptions& options, const spmv::Pro
 
 void print_configuration(const Json& configuration) {
   const Json& costs = configuration["costs"];
-  fmt::print("\n{}: {} rows, {} nonzeros, {}\n", configuration["problem"].get<std::string>(),
-             configuration["rows"].get<std::int64_t>(),
-             configuration["nonzeros"].get<std::int64_t>(), storage_phrase(configuration));
+  fmt::print("\n{}: {} rows, {} nonzeros, {}\n", configuration["problem"], configuration["rows"],
+             configuration["nonzeros"], storage_phrase(configuration));
   fmt::print("alone        product {:.4f} ms; halo {:.4f} ms for {} B in {} messages of a rank\n",
-             1e3 * costs["product_seconds"].get<double>(),
-             1e3 * costs["halo_measured_seconds"].get<double>(),
-             costs["halo_bytes"].get<std::int64_t>(), costs["messages"].get<std::int64_t>());
+             1e3 * number(costs["product_seconds"]), 1e3 * number(costs["halo_measured_seconds"]),
+             costs["halo_bytes"], costs["messages"]);
   const Json& link = configuration["link"];
   if (configuration["ranks"].get<int>() > 1)
     fmt::print("link         latency {:.1f} us, {:.1f} us for such a message and {:.4g} MB/s\n",
-               1e6 * link["latency_seconds"].get<double>(),
-               1e6 * link["start_up_seconds"].get<double>(),
-               1e-6 * link["bytes_per_second"].get<double>());
+               1e6 * number(link["latency_seconds"]), 1e6 * number(link["start_up_seconds"]),
+               1e-6 * number(link["bytes_per_second"]));
   fmt::print("{:<14}{:>12}{:>12}{:>14}{:>12}{:>10}\n", "mode", "ms", "spread ms", "predicted ms",
              "hidden", "GFLOP/s");
   for (const auto& [mode, times] : configuration["modes"].items()) {
     const Json& hidden = times["hidden_fraction"];
-    fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>14.4f}{:>12}{:>10.2f}\n", mode,
-               1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
-               1e3 * times["predicted_seconds"].get<double>(),
-               hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>()),
-               times["gflops"].get<double>());
+    fmt::print(
+        "{:<14}{:>12.4f}{:>12.4f}{:>14.4f}{:>12}{:>10.2f}\n", mode, 1e3 * number(times["seconds"]),
+        1e3 * number(times["spread"]), 1e3 * number(times["predicted_seconds"]),
+        hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * number(hidden)), times["gflops"]);
   }
 }
 
@@ -152,8 +148,7 @@ void print_compare_summary(const Json& report, bool bits_are_equal) {
   for (const Json& configuration : report["configurations"]) print_configuration(configuration);
   fmt::print("\n{}\n", bits_are_equal ? "All modes gave the same bits."
                                       : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 int compare(const comm_thread::MpiSession& session, const CompareOptions& options) {

@@ -24,16 +24,15 @@ void print_jacobi_summary(const Json& report, const JacobiOptions& options) {
   const auto text = [](const Json& value) { return value.get<std::string>(); };
   const bool is_sync = options.is_sync();
   const std::string decomposition = text(run["decomposition"]);
-  fmt::print("problem      {}: {} rows, b = {}\n", text(problem["name"]),
-             problem["rows"].get<std::int64_t>(), text(problem["right_hand_side"]));
+  fmt::print("problem      {}: {} rows, b = {}\n", problem["name"], problem["rows"],
+             problem["right_hand_side"]);
   fmt::print(
       "run          {}{}, transport {}, {}{}\n", library::name(options.variant),
       is_sync && !options.is_threaded ? fmt::format(" in {} mode", spmv::name(options.mode)) : "",
       options.transport_name(), ranks_and_threads(report),
       decomposition.empty() ? "" : " as " + decomposition);
   print_run(run);
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 int jacobi(const comm_thread::MpiSession& session, const JacobiOptions& options) {

@@ -236,9 +236,8 @@ void print_threads(const Json& ranks) {
     std::vector<std::string> pus;
     for (const Json& pu : rank["compute_pus"]) pus.push_back(pu.dump());
     fmt::print("{:<13}rank {} on {}: computes on PU {}, communication thread on PU {} ({})\n",
-               std::exchange(label, ""), rank["rank"].get<int>(), rank["host"].get<std::string>(),
-               fmt::join(pus, ","), rank["communication_pu"].dump(),
-               rank["communication_core"].get<std::string>());
+               std::exchange(label, ""), rank["rank"], rank["host"], fmt::join(pus, ","),
+               rank["communication_pu"].dump(), rank["communication_core"]);
   }
 }
 
@@ -257,11 +256,10 @@ void print_cells(const Json& row) {
     fmt::print("{:>29}", "-");
   else
     fmt::print("{:>11}{:>10}{:>8.2f}", seconds_as_text(row["seconds_pure"].get<double>()),
-               seconds_as_text(row["seconds_overlapped"].get<double>()),
-               row["overlap"].get<double>());
+               seconds_as_text(row["seconds_overlapped"].get<double>()), row["overlap"]);
 }
 
-void print_table(const Json& rows) {
+void print_overlap_table(const Json& rows) {
   fmt::print("\n{:<28}", "");
   for (const ProgressMethod method : methods) fmt::print("{:>29}", name(method));
   fmt::print("\n{:<20}{:>8}", "operation", "size");
@@ -270,7 +268,7 @@ void print_table(const Json& rows) {
   fmt::print("\n");
   for (const Json& row : rows) {
     if (&first_like(row, rows) != &row) continue;
-    fmt::print("{:<20}{:>8}", row["operation"].get<std::string>(),
+    fmt::print("{:<20}{:>8}", row["operation"],
                comm_thread::bytes_as_text(row["bytes"].get<std::size_t>()));
     for (const ProgressMethod method : methods) print_cells(first_like(row, rows, name(method)));
     fmt::print("\n");
@@ -278,24 +276,22 @@ void print_table(const Json& rows) {
 }
 
 void print_progress_summary(const Json& report) {
-  fmt::print("run          {}, {}\n", ranks_and_threads(report),
-             report["environment"]["mpi"].get<std::string>());
+  fmt::print("run          {}, {}\n", ranks_and_threads(report), report["environment"]["mpi"]);
   print_threads(report["placement"]["ranks"]);
   fmt::print("link         latency {}, {:.4g} MB/s in each direction\n",
              seconds_as_text(report["performance"]["latency_seconds"].get<double>()),
-             1e-6 * report["performance"]["bandwidth_bytes_per_second"].get<double>());
-  print_table(report["overlap"]);
+             1e-6 * number(report["performance"]["bandwidth_bytes_per_second"]));
+  print_overlap_table(report["overlap"]);
   fmt::print(
       "\n\"both\": with a computation of 0.8 times \"alone\" meanwhile. Overlap 1 hides all of it, "
       "0 "
       "nothing.\n");
   for (const auto& [method, reason] : report["not_measured"].items())
-    fmt::print("{} was not measured: {}.\n", method, reason.get<std::string>());
-  fmt::print("\nVerdict: {}.\n", report["verdict"].get<std::string>());
+    fmt::print("{} was not measured: {}.\n", method, reason);
+  fmt::print("\nVerdict: {}.\n", report["verdict"]);
   if (!report["contents_correct"].get<bool>())
     fmt::print("SOMETHING ARRIVED WRONG: this is a defect of weft or of the MPI library.\n");
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 int measure(const comm_thread::MpiSession& session, const ProgressOptions& options) {

@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/matrix_settings.h"
+#include "library/roofline/bandwidth_survey.h"
 #include "library/roofline/kernel_race.h"
 #include "library/roofline/problem_kernels.h"
 #include "library/roofline/stream_bench.h"
@@ -19,7 +20,6 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
-#include "tools/roofline/bandwidth_table.h"
 #include "tools/roofline/core_report.h"
 #include "tools/roofline/roofline_report.h"
 #include "tools/system/program_system.h"
@@ -73,11 +73,14 @@ void collective_measure(const Job& job, const std::vector<library::RooflineKerne
   report["repetitions"] = options.repetitions;
   Json bandwidth = {
       {"array_bytes", job.world().sum(static_cast<std::int64_t>(bench.array_bytes()))},
-      {"cores", collective_bandwidth_of_cores(job, bench)},
-      {"numa_domains", collective_bandwidth_of_domains(job, bench)},
-      {"caches", collective_bandwidth_of_caches(job, bench)}};
-  Json likwid = {{"missing", "--no-likwid"}, {"loops", Json::array()}};
-  if (!options.skips_likwid) likwid = collective_likwid_comparison(job, bench);
+      {"cores",
+       bandwidth_report(library::collective_bandwidth_of_cores(job, bench), "cores", "cores")},
+      {"numa_domains",
+       bandwidth_report(library::collective_bandwidth_of_domains(job, bench), "domain", "cores")},
+      {"caches", bandwidth_report(library::collective_bandwidth_of_caches(job, bench), "level",
+                                  "bytes_per_thread")}};
+  library::LikwidComparison likwid{.missing = "--no-likwid"};
+  if (!options.skips_likwid) likwid = library::collective_likwid_comparison(job, bench);
   library::KernelRace race(job, bench, library::second_level_bytes(job));
   const auto results = race.collective_run(kernels, options.repetitions, tolerance);
   bandwidth["all"] = all_loops(race.elements_per_second());
@@ -85,7 +88,7 @@ void collective_measure(const Job& job, const std::vector<library::RooflineKerne
   report["bandwidth"] = bandwidth;
   report["cores"] = core_rates_report(race.core_rates());
   report["probes"] = probe_report(race.probe_speed());
-  report["likwid_bench"] = likwid;
+  report["likwid_bench"] = likwid_report(likwid);
   std::vector<std::string> regions;
   for (const library::KernelResult& result : results) regions.push_back(result.name);
   report["counters"] = counters.collective_report(regions);
@@ -100,7 +103,7 @@ int collective_exit_code(const Job& job, const RooflineOptions& options, const J
   std::string faults = zero_counts_as_text(report["counters"]);
   if (options.required > 0 && report["probes"]["fault"].is_string())
     faults += fmt::format("weft roofline: --require {:g} cannot be checked: {}\n", options.required,
-                          report["probes"]["fault"].get<std::string>());
+                          report["probes"]["fault"]);
   if (job.is_root()) fmt::print(stderr, "{}", faults);
   if (job.world().max(std::int64_t{!faults.empty()}) > 0) return exit_code_measures_nothing;
   return report["below_requirement"].empty() ? 0 : exit_code_below_requirement;

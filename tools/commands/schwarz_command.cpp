@@ -20,15 +20,14 @@ void print_schwarz_summary(const Json& report, const SchwarzOptions& options) {
   const Json& problem = report["problem"];
   const Json& run = report["schwarz"];
   const std::string cut = run["decomposition"].get<std::string>();
-  fmt::print("problem      {}: {} rows, b = {}\n", problem["name"].get<std::string>(),
-             problem["rows"].get<std::int64_t>(), problem["right_hand_side"].get<std::string>());
+  fmt::print("problem      {}: {} rows, b = {}\n", problem["name"], problem["rows"],
+             problem["right_hand_side"]);
   fmt::print("run          {}, {}, {}, subdomains {}\n", library::name(options.variant),
              options.is_sync() ? spmv::name(options.mode) + std::string(" mode")
                                : "transport " + comm_thread::name(options.transport),
              ranks_and_threads(report), cut == "in order" ? cut : "in " + cut + " boxes");
   print_schwarz_run(run);
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 int schwarz(const comm_thread::MpiSession& session, const SchwarzOptions& options) {

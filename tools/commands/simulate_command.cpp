@@ -20,6 +20,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/reporting/report_table.h"
 
 namespace weft::tools {
 namespace {
@@ -40,61 +41,55 @@ struct SimulateOptions : SimulateSweepsOptions {
 void print_simulate_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      diffusion, {}^3 points a rank, of which {}^3 are real\n",
-             simulation["points"].get<int>(), simulation["real_points"].get<int>());
+             simulation["points"], simulation["real_points"]);
   print_machine(simulation["machine"]);
-  fmt::print("{:>8}{:>8}{:>6}{:>12}{:>10}{:>11}{:>10}{:>14}{:>11}{:>9}\n", "ranks", "variant",
-             "seed", "seconds", "sweeps", "mean", "max", "ms per sweep", "staleness", "wall s");
-  for (const Json& run : simulation["runs"]) {
-    const Json& sweeps = run["iterations"];
-    const double seconds = run["seconds"].get<double>();
-    fmt::print("{:>8}{:>8}{:>6}{:>12.4g}{:>10}{:>11.1f}{:>10}{:>14.4g}{:>11.2f}{:>9.2f}{}\n",
-               run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(),
-               run["seed"].get<std::uint64_t>(), seconds, sweeps["min"].get<std::int64_t>(),
-               sweeps["mean"].get<double>(), sweeps["max"].get<std::int64_t>(),
-               1e3 * seconds / sweeps["mean"].get<double>(), run["mean_staleness"].get<double>(),
-               run["wall_seconds"].get<double>(),
-               run["status"] == "converged" ? "" : "  not converged");
-  }
+  print_table(
+      {column("ranks", 8, "/simulated_ranks"), column("variant", 8, "/variant"),
+       column("seed", 6, "/seed"), column("seconds", 12, "/seconds", "{:.4g}"),
+       column("sweeps", 10, "/iterations/min"), column("mean", 11, "/iterations/mean", "{:.1f}"),
+       column("max", 10, "/iterations/max"),
+       ratio_column("ms per sweep", 14, "/seconds", "/iterations/mean", "{:.4g}", 1e3),
+       column("staleness", 11, "/mean_staleness", "{:.2f}"),
+       column("wall s", 9, "/wall_seconds", "{:.2f}")},
+      simulation["runs"]);
 }
 
 /// Settings as options of weft jacobi.
 std::string words(const Json& trial) {
-  if (trial["variant"] == "sync")
-    return fmt::format("--variant sync --mode {}", trial["mode"].get<std::string>());
+  if (trial["variant"] == "sync") return fmt::format("--variant sync --mode {}", trial["mode"]);
   return fmt::format("--variant {} --transport {} --in-flight {} --halo-period {}",
-                     trial["variant"].get<std::string>(), trial["transport"].get<std::string>(),
-                     trial["in_flight"].get<int>(), trial["halo_period"].get<int>());
+                     trial["variant"], trial["transport"], trial["in_flight"],
+                     trial["halo_period"]);
 }
 
 void print_advice(const Json& report) {
   const Json& advice = report["advice"];
-  fmt::print("machine      {}\n             {}\n", advice["machine"]["name"].get<std::string>(),
-             advice["machine"]["source"].get<std::string>());
+  fmt::print("machine      {}\n             {}\n", advice["machine"]["name"],
+             advice["machine"]["source"]);
   fmt::print("ranks        {}, {}^3 points each, of which {}^3 are real; {} seeds\n\n",
-             advice["simulated_ranks"].get<int>(), advice["points"].get<int>(),
-             advice["real_points"].get<int>(), advice["seeds"].get<int>());
+             advice["simulated_ranks"], advice["points"], advice["real_points"], advice["seeds"]);
   fmt::print("{:<72}{:>12}{:>9}\n", "settings", "seconds", "spread");
   for (const Json& trial : advice["trials"])
     if (trial["seconds"].is_null())
       fmt::print("{:<72}{:>21}\n", words(trial), "not converged");
     else
-      fmt::print("{:<72}{:>12.4g}{:>8.1f}%\n", words(trial), trial["seconds"].get<double>(),
-                 100 * trial["spread"].get<double>());
+      fmt::print("{:<72}{:>12.4g}{:>8.1f}%\n", words(trial), trial["seconds"],
+                 100 * number(trial["spread"]));
   fmt::print("\n{:>8}{:>12}{:>12}{:>14}\n", "ranks", "sync", "async", "async / sync");
   for (const Json& point : advice["scaling"])
     if (!point["sync_seconds"].is_null() && !point["async_seconds"].is_null())
-      fmt::print("{:>8}{:>12.4g}{:>12.4g}{:>14.3f}\n", point["ranks"].get<int>(),
-                 point["sync_seconds"].get<double>(), point["async_seconds"].get<double>(),
+      fmt::print("{:>8}{:>12.4g}{:>12.4g}{:>14.3f}\n", point["ranks"], point["sync_seconds"],
+                 point["async_seconds"],
                  point["async_seconds"].get<double>() / point["sync_seconds"].get<double>());
   const int pays_from = advice["async_pays_from"].get<int>();
   fmt::print("\nadvice       {}\n", words(advice["best"]));
   fmt::print(
       "confidence   better than the best {} one with {} of {} seeds; its times spread by {}\n",
-      advice["best"]["variant"] == "sync" ? "asynchronous" : "synchronous",
-      advice["seeds_won"].get<int>(), advice["seeds"].get<int>(),
+      advice["best"]["variant"] == "sync" ? "asynchronous" : "synchronous", advice["seeds_won"],
+      advice["seeds"],
       advice["best"]["spread"].is_null()
           ? "nothing: it did not converge"
-          : fmt::format("{:.1f}%", 100 * advice["best"]["spread"].get<double>()));
+          : fmt::format("{:.1f}%", 100 * number(advice["best"]["spread"])));
   fmt::print("asynchronous {}\n",
              pays_from == 0 ? "does not pay up to this number of ranks"
                             : fmt::format("pays from {} ranks on, of those tried", pays_from));

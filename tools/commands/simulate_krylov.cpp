@@ -13,6 +13,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/reporting/report_table.h"
 
 namespace weft::tools {
 namespace {
@@ -28,21 +29,18 @@ struct SimulateKrylovOptions : SystemOptions {
 void print_simulate_krylov_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      7-point Laplacian, {}^3 points a rank, of which {}^3 are real\n",
-             simulation["points"].get<int>(), simulation["real_points"].get<int>());
+             simulation["points"], simulation["real_points"]);
   print_machine(simulation["machine"]);
-  fmt::print("{:>8}{:>18}{:>9}{:>6}{:>12}{:>12}{:>14}{:>12}{:>10}{:>9}\n", "ranks", "method",
-             "mode", "seed", "seconds", "iterations", "ms/iteration", "halo wait", "sum wait",
-             "wall s");
-  for (const Json& run : simulation["runs"]) {
-    const double seconds = run["seconds"].get<double>();
-    const int iterations = run["iterations"].get<int>();
-    fmt::print("{:>8}{:>18}{:>9}{:>6}{:>12.4g}{:>12}{:>14.4g}{:>11.1f}%{:>9.1f}%{:>9.2f}\n",
-               run["simulated_ranks"].get<int>(), run["method"].get<std::string>(),
-               run["mode"].get<std::string>(), run["seed"].get<std::uint64_t>(), seconds,
-               iterations, 1e3 * seconds / iterations,
-               100 * run["halo_wait_fraction"].get<double>(),
-               100 * run["sum_wait_fraction"].get<double>(), run["wall_seconds"].get<double>());
-  }
+  Json runs = simulation["runs"];
+  for (Json& run : runs) run.erase("status");  // products have none
+  print_table({column("ranks", 8, "/simulated_ranks"), column("method", 18, "/method"),
+               column("mode", 9, "/mode"), column("seed", 6, "/seed"),
+               column("seconds", 12, "/seconds", "{:.4g}"), column("iterations", 12, "/iterations"),
+               ratio_column("ms/iteration", 14, "/seconds", "/iterations", "{:.4g}", 1e3),
+               column("halo wait", 12, "/halo_wait_fraction", "{:.1f}%", 100),
+               column("sum wait", 10, "/sum_wait_fraction", "{:.1f}%", 100),
+               column("wall s", 9, "/wall_seconds", "{:.2f}")},
+              runs);
 }
 
 int simulate(const comm_thread::MpiSession& session, const SimulateKrylovOptions& options,

@@ -14,6 +14,7 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/reporting/report_table.h"
 
 namespace weft::tools {
 namespace {
@@ -30,24 +31,17 @@ struct SimulateSchwarzOptions : SimulateSweepsOptions {
 void print_simulate_schwarz_summary(const Json& report) {
   const Json& simulation = report["simulation"];
   fmt::print("problem      2-D Poisson, {0}x{0} tiles of {1}^2 points, of which {2}^2 are real\n",
-             simulation["subdomains"].get<int>(), simulation["points"].get<int>(),
-             simulation["real_points"].get<int>());
-  fmt::print("alpha        {:.4g} of the real tiles\n", simulation["alpha"].get<double>());
+             simulation["subdomains"], simulation["points"], simulation["real_points"]);
+  fmt::print("alpha        {:.4g} of the real tiles\n", simulation["alpha"]);
   print_machine(simulation["machine"]);
-  fmt::print("{:>8}{:>8}{:>6}{:>12}{:>12}{:>14}{:>11}{:>11}{:>9}\n", "ranks", "variant", "seed",
-             "seconds", "iterations", "ms/iteration", "staleness", "residual", "wall s");
-  for (const Json& run : simulation["runs"]) {
-    const Json& sweeps = run["iterations"];
-    const double seconds = run["seconds"].get<double>();
-    fmt::print(
-        "{:>8}{:>8}{:>6}{:>12.4g}{:>12}{:>14.4g}{:>11.2f}{:>11.1e}{:>9.2f}{}\n",
-        run["simulated_ranks"].get<int>(), run["variant"].get<std::string>(),
-        run["seed"].get<std::uint64_t>(), seconds,
-        fmt::format("{}-{}", sweeps["min"].get<std::int64_t>(), sweeps["max"].get<std::int64_t>()),
-        1e3 * seconds / sweeps["mean"].get<double>(), run["mean_staleness"].get<double>(),
-        run["relative_residual"].get<double>(), run["wall_seconds"].get<double>(),
-        run["status"] == "converged" ? "" : "  not converged");
-  }
+  print_table({column("ranks", 8, "/simulated_ranks"), column("variant", 8, "/variant"),
+               column("seed", 6, "/seed"), column("seconds", 12, "/seconds", "{:.4g}"),
+               range_column("iterations", 12, "/iterations/min", "/iterations/max"),
+               ratio_column("ms/iteration", 14, "/seconds", "/iterations/mean", "{:.4g}", 1e3),
+               column("staleness", 11, "/mean_staleness", "{:.2f}"),
+               column("residual", 11, "/relative_residual", "{:.1e}"),
+               column("wall s", 9, "/wall_seconds", "{:.2f}")},
+              simulation["runs"]);
 }
 
 int simulate(const comm_thread::MpiSession& session, const SimulateSchwarzOptions& options) {

@@ -53,10 +53,6 @@ std::pair<double, double> pair_of(const std::string& option, const std::string& 
   }
 }
 
-void replace(double& value, double by) {
-  if (by >= 0) value = by;
-}
-
 /// Takes the link of this machine, as weft progress has measured it.
 void take_progress(solver::Machine& machine, const std::string& path) {
   const Json report = read_report(path, "progress");
@@ -85,9 +81,29 @@ void take_roofline(solver::Machine& machine, const std::string& path) {
   machine.source += (machine.source.empty() ? "" : "; ") + ("weft roofline, " + path);
 }
 
-void add_number(CLI::App& command, const char* name, double& value, const char* help,
-                const char* type) {
-  command.add_option(name, value, help)->check(is_number(library::zero_or_more))->type_name(type);
+/// An option for a number of the machine.
+void add_number(CLI::App& command, MachineOptions& options, const char* name,
+                double solver::Machine::* member, const char* help, const char* type) {
+  command
+      .add_option_function<double>(
+          name, [&options, member](double value) { options.numbers.emplace_back(member, value); },
+          help)
+      ->check(is_number(library::zero_or_more))
+      ->type_name(type);
+}
+
+/// An option for the rate whose inverse is a number of the machine; 0 is as if it were not given.
+void add_rate(CLI::App& command, MachineOptions& options, const char* name,
+              double solver::Machine::* member, const char* help, const char* type) {
+  command
+      .add_option_function<double>(
+          name,
+          [&options, member](double rate) {
+            if (rate > 0) options.numbers.emplace_back(member, 1 / rate);
+          },
+          help)
+      ->check(is_number(library::zero_or_more))
+      ->type_name(type);
 }
 
 }  // namespace
@@ -98,16 +114,7 @@ solver::Machine MachineOptions::parsed() const {
   if (!progress_path.empty()) take_progress(parsed, progress_path);
   if (!roofline_path.empty()) take_roofline(parsed, roofline_path);
   if (!topology.empty()) parsed.topology = solver::topology_by_name(topology);
-  replace(parsed.latency, latency);
-  replace(parsed.overhead, overhead);
-  replace(parsed.gap, gap);
-  replace(parsed.burst_bytes, burst);
-  replace(parsed.seconds_per_solve, solve_seconds);
-  replace(parsed.jitter, jitter);
-  replace(parsed.core_spread, core_spread);
-  replace(parsed.poll_interval, poll_interval);
-  if (bandwidth > 0) parsed.gap_per_byte = 1 / bandwidth;
-  if (point_rate > 0) parsed.seconds_per_point = 1 / point_rate;
+  for (const auto& [member, value] : numbers) parsed.*member = value;
   if (!slow.empty()) {
     const auto [rank, factor] = pair_of("--slow", slow);
     parsed.slow_rank = static_cast<int>(rank);
@@ -135,17 +142,19 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--ranks-per-node", options.ranks_per_node, "ranks that share a link")
       ->check(is_count(1, 1 << 20))
       ->type_name("COUNT");
-  const auto number = [&command](const char* name, double& value, const char* help,
-                                 const char* type) {
-    add_number(command, name, value, help, type);
+  using solver::Machine;
+  const auto number = [&](const char* name, double Machine::* member, const char* help,
+                          const char* type) {
+    add_number(command, options, name, member, help, type);
   };
-  number("--latency", options.latency, "L, between neighbouring nodes", "SECONDS");
-  number("--overhead", options.overhead, "o, of a message at either end", "SECONDS");
-  number("--gap", options.gap, "g, between two messages of a node", "SECONDS");
-  number("--bandwidth", options.bandwidth, "1/G, of the link of a node", "BYTES/S");
-  number("--burst", options.burst, "that an idle link passes on at once", "BYTES");
-  number("--jitter", options.jitter, "mean slow-down of a sweep, exponential", "FRACTION");
-  number("--core-spread", options.core_spread, "standard deviation of the cores' speeds",
+  number("--latency", &Machine::latency, "L, between neighbouring nodes", "SECONDS");
+  number("--overhead", &Machine::overhead, "o, of a message at either end", "SECONDS");
+  number("--gap", &Machine::gap, "g, between two messages of a node", "SECONDS");
+  add_rate(command, options, "--bandwidth", &Machine::gap_per_byte, "1/G, of the link of a node",
+           "BYTES/S");
+  number("--burst", &Machine::burst_bytes, "that an idle link passes on at once", "BYTES");
+  number("--jitter", &Machine::jitter, "mean slow-down of a sweep, exponential", "FRACTION");
+  number("--core-spread", &Machine::core_spread, "standard deviation of the cores' speeds",
          "FRACTION");
   command.add_option("--slow", options.slow, "one rank computes slower by this factor")
       ->type_name("RANK:FACTOR");
@@ -160,18 +169,18 @@ void add_point_options(CLI::App& command, MachineOptions& options) {
       .add_option("--roofline", options.roofline_path,
                   "points a second from the bandwidth in this report of weft roofline")
       ->type_name("FILE.json");
-  add_number(command, "--point-rate", options.point_rate, "grid points a core sweeps in a second",
-             "COUNT");
+  add_rate(command, options, "--point-rate", &solver::Machine::seconds_per_point,
+           "grid points a core sweeps in a second", "COUNT");
 }
 
 void add_tile_options(CLI::App& command, MachineOptions& options) {
-  add_number(command, "--solve-seconds", options.solve_seconds,
+  add_number(command, options, "--solve-seconds", &solver::Machine::seconds_per_solve,
              "of a tile of 64^2 points, by its factors", "SECONDS");
 }
 
 void add_poll_interval(CLI::App& command, MachineOptions& options) {
   add_number(
-      command, "--poll-interval", options.poll_interval,
+      command, options, "--poll-interval", &solver::Machine::poll_interval,
       "of async and racy: how often a communication thread without a core of its own looks,\n"
       "while nobody waits",
       "SECONDS");
@@ -237,9 +246,8 @@ void add_seeds(CLI::App& command, std::uint64_t& seed, int& seed_count) {
 }
 
 void print_machine(const Json& machine) {
-  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n",
-             machine["name"].get<std::string>(), machine["topology"].get<std::string>(),
-             machine["ranks_per_node"].get<int>(), machine["source"].get<std::string>());
+  fmt::print("machine      {}, {}, {} ranks a node\n             {}\n\n", machine["name"],
+             machine["topology"], machine["ranks_per_node"], machine["source"]);
 }
 
 void collective_finish_simulation(const Job& job, const ReportFile& report_file,
@@ -263,28 +271,14 @@ void collective_expect_one_rank(const Job& job, const std::string& command) {
 }
 
 Json machine_report(const solver::Machine& machine) {
-  return {{"name", machine.name},
-          {"source", machine.source},
-          {"topology", name(machine.topology)},
-          {"ranks_per_node", machine.ranks_per_node},
-          {"latency_seconds", machine.latency},
-          {"latency_per_hop_seconds", machine.latency_per_hop},
-          {"overhead_seconds", machine.overhead},
-          {"gap_seconds", machine.gap},
-          {"gap_per_byte_seconds", machine.gap_per_byte},
-          {"burst_bytes", machine.burst_bytes},
-          {"overhead_per_byte_seconds", machine.overhead_per_byte},
-          {"local_latency_seconds", machine.local_latency},
-          {"local_gap_per_byte_seconds", machine.local_gap_per_byte},
-          {"seconds_per_point", machine.seconds_per_point},
-          {"seconds_per_solve", machine.seconds_per_solve},
-          {"core_spread", machine.core_spread},
-          {"jitter", machine.jitter},
-          {"detour_rate", machine.detour_rate},
-          {"detour_seconds", machine.detour_seconds},
-          {"slow_rank", machine.slow_rank},
-          {"slow_factor", machine.slow_factor},
-          {"poll_interval_seconds", machine.poll_interval}};
+  Json report = {{"name", machine.name},
+                 {"source", machine.source},
+                 {"topology", name(machine.topology)},
+                 {"ranks_per_node", machine.ranks_per_node},
+                 {"slow_rank", machine.slow_rank}};
+  for (const solver::MachineNumber& number : solver::machine_numbers())
+    report[number.name] = machine.*number.value;
+  return report;
 }
 
 Json simulation_report(const solver::SweepRunOptions& options,

@@ -29,18 +29,10 @@ struct MachineOptions {
   std::string roofline_path{};  // JSON of weft roofline
   std::string topology{};
   int ranks_per_node = 0;
-  double latency = -1;  // each below 0: as the machine has it
-  double overhead = -1;
-  double gap = -1;
-  double bandwidth = -1;  // bytes a second of a node's link
-  double burst = -1;  // bytes
-  double point_rate = -1;  // points a second of a core
-  double solve_seconds = -1;  // of a tile of 64² points
-  double jitter = -1;
-  double core_spread = -1;
+  /// Numbers that were given, in their order.
+  std::vector<std::pair<double solver::Machine::*, double>> numbers{};
   std::string slow{};  // RANK:FACTOR
   std::string detours{};  // RATE:SECONDS
-  double poll_interval = -1;
 
   /// Throws comm_thread::InputError.
   solver::Machine parsed() const;

@@ -25,6 +25,7 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
+#include "solver/report/columns_outcome.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
@@ -35,7 +36,6 @@
 #include "tools/job/run_history.h"
 #include "tools/job/timeline.h"
 #include "tools/reporting/choices_report.h"
-#include "tools/reporting/columns_report.h"
 #include "tools/reporting/run_output.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/solve_summary.h"
@@ -282,10 +282,12 @@ void collective_check_writable(const Job& job, const std::string& path) {
 }
 
 /// The forecast of what `auto` has chosen; what the process had before is known from the `first`.
-MemoryForecast collective_forecast_chosen(const LinearSystem& system, library::SolveSettings with,
+MemoryForecast collective_forecast_chosen(const LinearSystem& system,
+                                          const library::SolveSettings& asked,
                                           const library::SolveUse& use,
                                           const library::SolveSettings& chosen,
                                           const MemoryForecast& first) {
+  library::SolveSettings with = asked;
   with.method = chosen.method;
   with.preconditioner = chosen.preconditioner;
   with.has_preconditioner = true;
@@ -340,7 +342,7 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
   std::vector<LinearSystem::Vector> solutions;  // of several right-hand sides
   const std::vector<SolveReport> results =
       collective_solve_columns(solver, columns, initial, hooks.on_iteration, solutions);
-  SolveReport result = results.size() == 1 ? results.front() : worst_of(results);
+  SolveReport result = results.size() == 1 ? results.front() : solver::worst_of(results);
   watcher.end();
   checkpoints.finish(result.status, result.explanation);
   options.method = solver.settings().method;

@@ -75,28 +75,25 @@ double collective_block_bytes(const Job& job, const spmv::Problem& problem,
 }
 
 void print_summary(const Json& report, const solver::SpectrumReport& found) {
-  fmt::print("problem      {}: {} rows, {} nonzeros\n",
-             report["problem"]["name"].get<std::string>(),
-             report["problem"]["rows"].get<std::int64_t>(),
-             report["problem"]["nonzeros"].get<std::int64_t>());
+  fmt::print("problem      {}: {} rows, {} nonzeros\n", report["problem"]["name"],
+             report["problem"]["rows"], report["problem"]["nonzeros"]);
   if (report.contains("ordering")) print_ordering(report["ordering"]);
   const Json& spectrum = report["spectrum"];
   const int random = spectrum["vectors"].get<int>();
   fmt::print("run          {} moments of {}, blocks of {}, {}, {}\n", found.moments.size(),
              random > 0 ? fmt::format("{} random vectors", random) : "the vectors given",
-             found.width, report["mode"].get<std::string>(), ranks_and_threads(report));
+             found.width, report["mode"], ranks_and_threads(report));
   fmt::print("spectrum     from {:.6g} to {:.6g}, peaks of width {:.3g} ({})\n",
-             found.interval.least, found.interval.greatest, found.resolution,
-             spectrum["kernel"].get<std::string>());
+             found.interval.least, found.interval.greatest, found.resolution, spectrum["kernel"]);
   if (found.count)
     fmt::print(
         "count        {:.6g} +- {:.2g} {} from {:.6g} to {:.6g} (random {:.2g}, blur of the "
         "ends {:.2g})\n",
-        found.count->value, found.count->uncertainty(), spectrum["unit"].get<std::string>(),
-        found.count->begin, found.count->end, 2 * found.count->random_error, found.count->blur);
+        found.count->value, found.count->uncertainty(), spectrum["unit"], found.count->begin,
+        found.count->end, 2 * found.count->random_error, found.count->blur);
   fmt::print("time         {:.3f} s: set-up {:.3f} s, {} products {:.3f} s\n",
-             report["seconds"]["total"].get<double>(), report["seconds"]["setup"].get<double>(),
-             found.products, report["seconds"]["products"].get<double>());
+             report["seconds"]["total"], report["seconds"]["setup"], found.products,
+             report["seconds"]["products"]);
   fmt::print("{}\n", peak_memory(report));
   print_spectrum(found, spectrum["unit"].get<std::string>());
 }

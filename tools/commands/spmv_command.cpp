@@ -96,33 +96,29 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
 
 void print_spmv_summary(const Json& report) {
   const Json& performance = report["performance"];
-  fmt::print("problem      {}: {} rows, {} nonzeros\n",
-             report["problem"]["name"].get<std::string>(),
-             report["problem"]["rows"].get<std::int64_t>(),
-             report["problem"]["nonzeros"].get<std::int64_t>());
+  fmt::print("problem      {}: {} rows, {} nonzeros\n", report["problem"]["name"],
+             report["problem"]["rows"], report["problem"]["nonzeros"]);
   if (report.contains("ordering")) print_ordering(report["ordering"]);
   fmt::print("run          {}, {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
-             storage_phrase(performance), 100 * performance["boundary_row_fraction"].get<double>());
+             storage_phrase(performance), 100 * number(performance["boundary_row_fraction"]));
   fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
-             performance["load_bandwidth_gb_per_second"].get<double>());
+             performance["load_bandwidth_gb_per_second"]);
   fmt::print("roofline     {:.2f} GFLOP/s for CRS ({:.2f} bytes per flop), {:.2f} as stored\n\n",
-             performance["crs_roofline_gflops"].get<double>(),
-             performance["crs_code_balance_bytes_per_flop"].get<double>(),
-             performance["roofline_gflops"].get<double>());
+             performance["crs_roofline_gflops"], performance["crs_code_balance_bytes_per_flop"],
+             performance["roofline_gflops"]);
   fmt::print("{:<14}{:>12}{:>12}{:>12}{:>16}{:>16}\n", "mode", "ms", "spread ms", "GFLOP/s",
              "of CRS roof", "of own roof");
   for (const auto& [mode, times] : report["modes"].items())
     fmt::print("{:<14}{:>12.4f}{:>12.4f}{:>12.2f}{:>14.0f} %{:>14.0f} %\n", mode,
-               1e3 * times["seconds"].get<double>(), 1e3 * times["spread"].get<double>(),
-               times["gflops"].get<double>(), 100 * times["crs_roofline_fraction"].get<double>(),
-               100 * times["roofline_fraction"].get<double>());
+               1e3 * number(times["seconds"]), 1e3 * number(times["spread"]), times["gflops"],
+               100 * number(times["crs_roofline_fraction"]),
+               100 * number(times["roofline_fraction"]));
   if (performance["model_bytes"].get<double>() < small_problem_bytes)
     fmt::print("\nThe data may fit into the caches: fractions of a memory roofline mean little.\n");
   fmt::print("\n{}\n", report["bits_equal"].get<bool>()
                            ? "All modes gave the same bits."
                            : "THE MODES GAVE DIFFERENT BITS: this is a defect of weft.");
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 int measure(const comm_thread::MpiSession& session, SpmvOptions options) {

@@ -59,10 +59,10 @@ std::string quotas_as_text(const Json& placement) {
     const Json& quota = rank["quota"];
     if (quota.is_null()) continue;
     const int ranks = quota["ranks"].get<int>();
-    const std::string line = fmt::format(
-        "quota        {} of processor time for {} rank{} of {}: {}\n",
-        comm_thread::cores_in_words(quota["cores"].get<double>()), ranks, ranks == 1 ? "" : "s",
-        rank["host"].get<std::string>(), quota["file"].get<std::string>());
+    const std::string line =
+        fmt::format("quota        {} of processor time for {} rank{} of {}: {}\n",
+                    comm_thread::cores_in_words(quota["cores"].get<double>()), ranks,
+                    ranks == 1 ? "" : "s", rank["host"], quota["file"]);
     if (lines.find(line) == std::string::npos) lines += line;
   }
   return lines;
@@ -70,10 +70,9 @@ std::string quotas_as_text(const Json& placement) {
 
 void print_topology_summary(const Json& report) {
   const Json& machine = report["machine"];
-  fmt::print("machine      {}\n", machine["cpu"].get<std::string>());
+  fmt::print("machine      {}\n", machine["cpu"]);
   fmt::print("             packages {}, NUMA domains {}, cores {}, hardware threads {}\n",
-             machine["packages"].get<int>(), machine["numa_domains"].get<int>(),
-             machine["cores"].get<int>(), machine["pus"].get<int>());
+             machine["packages"], machine["numa_domains"], machine["cores"], machine["pus"]);
   fmt::print("{}\n", quotas_as_text(report["placement"]));
   fmt::print("{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}\n", "rank", "host", "thread",
              "planned", "package", "NUMA", "core", "bound to", "last on");
@@ -86,11 +85,11 @@ void print_topology_summary(const Json& report) {
     for (const Json& thread : rank["threads"]) {
       const std::string core = placement["communication_core"].get<std::string>();
       fmt::print(
-          "{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}{}\n", rank["rank"].get<int>(),
-          placement["host"].get<std::string>(),
+          "{:>5}  {:<20}{:<14}{:>8}{:>8}{:>6}{:>6}  {:<12}{:>8}{}\n", rank["rank"],
+          placement["host"],
           thread["thread"].is_string() ? "communication" : "compute " + thread["thread"].dump(),
           number(thread, "planned_pu"), number(thread, "package"), number(thread, "numa_domain"),
-          number(thread, "core"), thread["binding"].get<std::string>(), number(thread, "last_pu"),
+          number(thread, "core"), thread["binding"], number(thread, "last_pu"),
           thread["thread"].is_string() ? "  " + core : "");
     }
   }

@@ -81,8 +81,8 @@ std::string zero_counts_as_text(const Json& counters) {
   std::string text;
   for (const Json& region : counters["regions"])
     for (const Json& threads : region["zero_threads"])
-      text += fmt::format("error: region {}: no event was counted by {}\n",
-                          region["name"].get<std::string>(), threads.get<std::string>());
+      text +=
+          fmt::format("error: region {}: no event was counted by {}\n", region["name"], threads);
   return text;
 }
 

@@ -31,8 +31,7 @@ std::string collective_difference(const comm_thread::Communicator& world) {
   const Json& mine = options_in_effect();
   const Json theirs = Json::parse(of_root);
   const auto word = [](const Json& options, const std::string& name) {
-    return options.contains(name) ? fmt::format("{} {}", name, options[name].get<std::string>())
-                                  : "no " + name;
+    return options.contains(name) ? fmt::format("{} {}", name, options[name]) : "no " + name;
   };
   for (const Json* const options : {&mine, &theirs})
     for (const auto& [name, value] : options->items())

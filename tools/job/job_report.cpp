@@ -3,6 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -128,12 +130,16 @@ std::string findings_as_text(const Json& placement) {
   std::vector<std::string> lines;
   for (const Json& rank : placement["ranks"])
     for (const Json& finding : rank["findings"]) {
-      std::string line = fmt::format("{}: {}\n", finding["severity"].get<std::string>(),
-                                     finding["text"].get<std::string>());
+      std::string line = fmt::format("{}: {}\n", finding["severity"], finding["text"]);
       if (std::find(lines.begin(), lines.end(), line) == lines.end())
         lines.push_back(std::move(line));
     }
   return fmt::format("{}", fmt::join(lines, ""));
+}
+
+void print_findings(const Json& report) {
+  const std::string findings = findings_as_text(report["placement"]);
+  if (!findings.empty()) fmt::print("\n{}", findings);
 }
 
 ReportFile::ReportFile(const Job& job, std::string path) : job_(job), path_(std::move(path)) {
@@ -161,3 +167,22 @@ void ReportFile::collective_write(const Json& report) const {
 }
 
 }  // namespace weft::tools
+
+fmt::appender fmt::formatter<weft::tools::Json>::format(const weft::tools::Json& field,
+                                                        fmt::format_context& context) const {
+  const std::string format = fmt::format("{{:{}}}", format_);
+  const auto write = [&](const auto& value) {
+    return fmt::vformat_to(context.out(), format, fmt::make_format_args(value));
+  };
+  constexpr std::string_view letters = "eEfFgG";
+  const bool has_letter = !format_.empty() && letters.find(format_.back()) != letters.npos;
+  if (field.is_string()) {
+    const auto& text = field.get_ref<const std::string&>();
+    return has_letter ? fmt::format_to(context.out(), "{}", text) : write(text);
+  }
+  if (!field.is_number()) return write(field.dump());
+  const auto value = field.get<double>();
+  if (has_letter || value != std::floor(value)) return write(value);
+  if (field.is_number_unsigned()) return write(field.get<std::uint64_t>());
+  return write(field.get<std::int64_t>());
+}

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tools/job/program_job.h"
@@ -11,6 +13,9 @@ namespace weft::tools {
 /// The JSON report that every command writes, with the same schema (docs/reference/json.md): keys
 /// keep the order in which they are documented.
 using Json = nlohmann::ordered_json;
+
+/// The number of a field, to be multiplied by what makes seconds milliseconds.
+inline double number(const Json& field) { return field.get<double>(); }
 
 /// A report with every documented field in its place; null where `command` has nothing to say.
 /// Who runs, with which options, and the memory that the ranks took at most so far are filled in.
@@ -42,6 +47,8 @@ Json collective_spread(const Job& job, double value);
 
 /// The placement's findings as lines for people, each once: "warning: …".
 std::string findings_as_text(const Json& placement);
+/// Prints those of a report behind an empty line, if there are any.
+void print_findings(const Json& report);
 
 /// Where reports go: refuses an unwritable path before any work is done, and writes at the end,
 /// to a new file first, so that nothing half-written is ever found.
@@ -63,3 +70,19 @@ class ReportFile {
 };
 
 }  // namespace weft::tools
+
+/// Fields of reports as arguments of fmt: texts without quotes, numbers in the given format.
+/// Whole numbers have no fraction unless the format has a letter for them.
+template <>
+struct fmt::formatter<weft::tools::Json> {
+  constexpr auto parse(fmt::format_parse_context& context) {
+    const char* end = context.begin();
+    while (end != context.end() && *end != '}') ++end;
+    format_ = {context.begin(), static_cast<std::size_t>(end - context.begin())};
+    return end;
+  }
+  fmt::appender format(const weft::tools::Json& field, fmt::format_context& context) const;
+
+ private:
+  std::string_view format_;  // what follows the colon
+};

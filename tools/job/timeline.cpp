@@ -82,7 +82,7 @@ std::string metadata(const char* what, int rank, int thread, const std::string& 
 Timeline::Timeline(Job& job, std::string path) : job_(job), path_(std::move(path)) {
   if (path_.empty()) return;
   spmv::collective_check_writable(job_.world(), path_);
-  trace_ = std::make_unique<JobTrace>(job_, events_per_thread);
+  trace_ = std::make_unique<library::JobTrace>(job_, events_per_thread);
 }
 
 void Timeline::collective_start() {
@@ -134,8 +134,7 @@ void Timeline::collective_write(Json& report) {
 void print_trace(const Json& report) {
   if (!report.contains("trace")) return;
   const Json& trace = report["trace"];
-  fmt::print("\ntrace {}: {} events", trace["file"].get<std::string>(),
-             trace["events"].get<std::int64_t>());
+  fmt::print("\ntrace {}: {} events", trace["file"], trace["events"]);
   if (const auto lost = trace["overwritten"].get<std::int64_t>(); lost > 0)
     fmt::print("; {} older ones were overwritten", lost);
   fmt::print("\n");

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "library/measure/job_trace.h"
 #include "tools/job/job_report.h"
-#include "tools/job/job_trace.h"
 #include "tools/job/program_job.h"
 
 namespace weft::tools {
@@ -31,7 +31,7 @@ class Timeline {
  private:
   Job& job_;
   std::string path_;
-  std::unique_ptr<JobTrace> trace_;  // none without a path
+  std::unique_ptr<library::JobTrace> trace_;  // none without a path
   std::int64_t zero_ns_ = 0;  // of this rank's clock
 };
 

@@ -70,8 +70,7 @@ Json choices_report(const std::vector<Choice>& choices) {
 
 void print_choices(const Json& report) {
   for (const Json& choice : report)
-    fmt::print("             {} {}: {}\n", choice["what"].get<std::string>(),
-               choice["value"].get<std::string>(), choice["why"].get<std::string>());
+    fmt::print("             {} {}: {}\n", choice["what"], choice["value"], choice["why"]);
 }
 
 }  // namespace weft::tools

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/reporting/report_table.h"
+
 namespace weft::tools {
 namespace {
 
@@ -118,44 +120,38 @@ Json collective_asynchrony(const Job& job, const IterationReport& report) {
 std::string iteration_range(const Json& iterations) {
   const auto least = iterations["min"].get<std::int64_t>();
   const auto most = iterations["max"].get<std::int64_t>();
-  return least == most ? fmt::format("{}", most)
-                       : fmt::format("{} to {}, {:.1f} on average,", least, most,
-                                     iterations["mean"].get<double>());
+  return least == most
+             ? fmt::format("{}", most)
+             : fmt::format("{} to {}, {:.1f} on average,", least, most, iterations["mean"]);
 }
 
 void print_asynchrony(const Json& run) {
   const Json& asynchrony = run["asynchrony"];
-  const auto number = [](const Json& value) { return value.get<std::int64_t>(); };
   fmt::print("messages     {} sent, {} received, {} left out because the channel was full\n",
-             number(asynchrony["sent"]), number(asynchrony["received"]),
-             number(asynchrony["skipped"]));
+             asynchrony["sent"], asynchrony["received"], asynchrony["skipped"]);
   const Json& staleness = asynchrony["staleness"];
   if (!staleness.empty())
     fmt::print("staleness    {:.1f} sweeps on average, {} to {}; {:.1f} messages at a time\n",
-               mean_of(staleness), number(staleness.front()[0]), number(staleness.back()[0]),
+               mean_of(staleness), staleness.front()[0], staleness.back()[0],
                mean_of(asynchrony["batches"]));
   if (!asynchrony.contains("detection")) return;
   const Json& detection = asynchrony["detection"];
   fmt::print(
       "detection    by {}: fired {} time{}, {} verification{} failed, delay {:.3f} s, {:.0f} "
       "sweeps wasted\n",
-      asynchrony["detector"].get<std::string>(), number(detection["fired"]),
-      number(detection["fired"]) == 1 ? "" : "s", number(detection["failed_verifications"]),
-      number(detection["failed_verifications"]) == 1 ? "" : "s",
-      detection["delay_seconds"].get<double>(), detection["wasted_sweeps"]["mean"].get<double>());
+      asynchrony["detector"], detection["fired"], number(detection["fired"]) == 1 ? "" : "s",
+      detection["failed_verifications"], number(detection["failed_verifications"]) == 1 ? "" : "s",
+      detection["delay_seconds"], detection["wasted_sweeps"]["mean"]);
 }
 
 void print_times(const Json& run, const std::string& unit) {
-  const double sweeps = std::max(1.0, run["iterations"]["mean"].get<double>());
-  fmt::print("\n{:<28}{:>10}{:>10}{:>10}{:>18}\n", "seconds per rank", "min", "mean", "max",
-             "us per " + unit);
-  for (const auto& [part, spread] : run["times"].items()) {
-    std::string label = part;
-    std::replace(label.begin(), label.end(), '_', ' ');
-    fmt::print("  {:<26}{:>10.3f}{:>10.3f}{:>10.3f}{:>18.2f}\n", label, spread["min"].get<double>(),
-               spread["mean"].get<double>(), spread["max"].get<double>(),
-               1e6 * spread["mean"].get<double>() / sweeps);
-  }
+  Json rows = rows_of_spreads(run["times"]);
+  for (Json& row : rows) row["iterations"] = run["iterations"];
+  std::vector<TableColumn> columns = spread_columns("seconds per rank");
+  columns.front().width = -28;
+  columns.push_back(ratio_column("us per " + unit, 18, "/mean", "/iterations/mean", "{:.2f}", 1e6));
+  fmt::print("\n");
+  print_table(columns, rows);
 }
 
 }  // namespace weft::tools

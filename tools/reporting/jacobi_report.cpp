@@ -75,23 +75,20 @@ Json collective_run_report(const Job& job, const library::JacobiSystem& system,
 }
 
 void print_run(const Json& run) {
-  const auto text = [](const Json& value) { return value.get<std::string>(); };
-  fmt::print("sweeps       {}\n", text(run["sweeps"]));
-  fmt::print("result       {} after {} iterations\n", text(run["status"]),
+  fmt::print("sweeps       {}\n", run["sweeps"]);
+  fmt::print("result       {} after {} iterations\n", run["status"],
              iteration_range(run["iterations"]));
-  if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));
-  fmt::print("residual     {:.3e} true, tolerance {:g}\n", run["relative_residual"].get<double>(),
-             run["tolerance"].get<double>());
-  fmt::print("time         {:.3f} s, {:.3f} million updates per second\n",
-             run["seconds"].get<double>(), 1e-6 * run["updates_per_second"].get<double>());
+  if (run.contains("explanation")) fmt::print("             {}\n", run["explanation"]);
+  fmt::print("residual     {:.3e} true, tolerance {:g}\n", run["relative_residual"],
+             run["tolerance"]);
+  fmt::print("time         {:.3f} s, {:.3f} million updates per second\n", run["seconds"],
+             1e-6 * number(run["updates_per_second"]));
   if (run.contains("spectrum"))
     fmt::print("spectrum     radius of |D^-1 (L+U)| about {:.5f}, between {:.5f} and {:.5f}\n",
-               run["spectrum"]["estimate"].get<double>(), run["spectrum"]["lower"].get<double>(),
-               run["spectrum"]["upper"].get<double>());
+               run["spectrum"]["estimate"], run["spectrum"]["lower"], run["spectrum"]["upper"]);
   if (run.contains("inner"))
     fmt::print("inner        {:.0f} iterations of conjugate gradients on average, {} breakdowns\n",
-               run["inner"]["iterations"]["mean"].get<double>(),
-               run["inner"]["breakdowns"].get<std::int64_t>());
+               run["inner"]["iterations"]["mean"], run["inner"]["breakdowns"]);
   if (run.contains("asynchrony")) print_asynchrony(run);
   print_times(run, "sweep");
 }

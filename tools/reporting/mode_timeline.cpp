@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "comm_thread/mpi/clock_offset.h"
+#include "library/measure/job_trace.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
 #include "perfmodel/thread_trace.h"
-#include "tools/job/job_trace.h"
 
 namespace weft::tools {
 namespace {
@@ -34,7 +34,7 @@ struct Window {
 
 /// Records several products and returns the window of one with the median duration. Collective.
 Window collective_record(const Job& job, spmv::LinearOperator& op, spmv::Mode mode,
-                         JobTrace& trace) {
+                         library::JobTrace& trace) {
   const auto x = op.collective_make_operand();
   perfmodel::HugePageBuffer<double> y(op.element_count());
   perfmodel::PhaseTimer timer;
@@ -81,7 +81,7 @@ bool is_phase(const ThreadTrace::Event& event) {
   return false;
 }
 
-Json thread_report(const JobTrace& trace, std::size_t thread, const Window& window,
+Json thread_report(const library::JobTrace& trace, std::size_t thread, const Window& window,
                    std::int64_t zero_ns) {
   Json events = Json::array();
   Json messages = Json::array();
@@ -103,7 +103,7 @@ Json collective_mode_timeline(Job& job, spmv::LinearOperator& op, spmv::Mode mod
   const auto& world = job.world();
   const bool is_shown = job.is_root() || world.rank() == world.size() / 2;
   const std::int64_t offset = comm_thread::collective_clock_offset_ns(world);
-  JobTrace trace(job, events_per_thread);
+  library::JobTrace trace(job, events_per_thread);
   const Window window = collective_record(job, op, mode, trace);
   const std::int64_t begin = world.min(is_shown ? window.begin_ns + offset : Limits::max());
   const std::int64_t end = world.max(is_shown ? window.end_ns + offset : Limits::min());

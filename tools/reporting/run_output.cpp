@@ -31,25 +31,21 @@ Json collective_checkpoint_report(const Job& job, const std::string& path,
 
 void print_checkpoints(const Json& checkpoints, double solve_seconds) {
   if (checkpoints.contains("continued_from"))
-    fmt::print("restart      continued after {} iterations\n",
-               checkpoints["continued_from"].get<std::int64_t>());
-  if (checkpoints.contains("warning"))
-    fmt::print("             {}\n", checkpoints["warning"].get<std::string>());
+    fmt::print("restart      continued after {} iterations\n", checkpoints["continued_from"]);
+  if (checkpoints.contains("warning")) fmt::print("             {}\n", checkpoints["warning"]);
   if (!checkpoints.contains("file")) return;
   const double team = checkpoints["team_seconds"].get<double>();
-  fmt::print("checkpoint   {} written", checkpoints["written"].get<std::int64_t>());
+  fmt::print("checkpoint   {} written", checkpoints["written"]);
   if (checkpoints.contains("last_iteration"))
-    fmt::print(" to {}, the last after {} iterations", checkpoints["file"].get<std::string>(),
-               checkpoints["last_iteration"].get<std::int64_t>());
+    fmt::print(" to {}, the last after {} iterations", checkpoints["file"],
+               checkpoints["last_iteration"]);
   fmt::print(
       "; {:.3g} MB each: the team stood still for {:.3f} s, {:.2f} % of the solve; {:.3f} s "
       "in the background\n",
-      checkpoints["bytes"].get<double>() / 1e6, team,
-      solve_seconds > 0 ? 100 * team / solve_seconds : 0,
-      checkpoints["write_seconds"].get<double>());
+      number(checkpoints["bytes"]) / 1e6, team, solve_seconds > 0 ? 100 * team / solve_seconds : 0,
+      checkpoints["write_seconds"]);
   if (checkpoints.contains("last_failure"))
-    fmt::print("             {} failed: {}\n", checkpoints["failed"].get<std::int64_t>(),
-               checkpoints["last_failure"].get<std::string>());
+    fmt::print("             {} failed: {}\n", checkpoints["failed"], checkpoints["last_failure"]);
 }
 
 }  // namespace

@@ -110,40 +110,35 @@ Json collective_schwarz_report(const Job& job, const library::SchwarzSystem& sys
 
 void print_schwarz_run(const Json& run) {
   const auto text = [](const Json& value) { return value.get<std::string>(); };
-  const std::string alpha = run["alpha"].is_string()
-                                ? text(run["alpha"])
-                                : fmt::format("{:g}", run["alpha"].get<double>());
+  const std::string alpha =
+      run["alpha"].is_string() ? text(run["alpha"]) : fmt::format("{:g}", run["alpha"]);
   const std::string choice = text(run["alpha_choice"]);
   fmt::print("method       {} x {} subdomains of {} x {} points, overlap {}, alpha {}{}\n",
-             run["subdomains"].get<int>(), run["subdomains"].get<int>(), run["points"].get<int>(),
-             run["points"].get<int>(), run["overlap"].get<int>(), alpha,
-             choice == "given" ? "" : " (" + choice + ")");
+             run["subdomains"], run["subdomains"], run["points"], run["points"], run["overlap"],
+             alpha, choice == "given" ? "" : " (" + choice + ")");
   const Json& count = run["subdomains_per_rank"];
   const double least = count["min"].get<double>();
   const double most = count["max"].get<double>();
-  fmt::print("solver       {}, {}{:g} subdomains per rank\n", text(run["local_solver"]),
+  fmt::print("solver       {}, {}{:g} subdomains per rank\n", run["local_solver"],
              least == most ? "" : fmt::format("{:g} to ", least), most);
   if (run.contains("local_solver_trial")) {
     const Json& trial = run["local_solver_trial"];
     fmt::print("             the quicker: {:.1f} us a solve by cholmod, {:.1f} by tensor\n",
-               1e6 * trial["cholmod_seconds"].get<double>(),
-               1e6 * trial["tensor_seconds"].get<double>());
+               1e6 * number(trial["cholmod_seconds"]), 1e6 * number(trial["tensor_seconds"]));
   }
   if (run.contains("coarse_unknowns"))
-    fmt::print("coarse       {}, {} unknowns, {:g} corrections per rank\n", text(run["coarse"]),
-               run["coarse_unknowns"].get<std::int64_t>(), run["corrections"]["max"].get<double>());
-  fmt::print("result       {} after {} iterations\n", text(run["status"]),
+    fmt::print("coarse       {}, {} unknowns, {:g} corrections per rank\n", run["coarse"],
+               run["coarse_unknowns"], run["corrections"]["max"]);
+  fmt::print("result       {} after {} iterations\n", run["status"],
              iteration_range(run["iterations"]));
   if (run.contains("asynchrony")) {
     const Json& solves = run["solves_per_subdomain"];
-    fmt::print("solves       {:.1f} to {:.1f} a subdomain\n", solves["min"].get<double>(),
-               solves["max"].get<double>());
+    fmt::print("solves       {:.1f} to {:.1f} a subdomain\n", solves["min"], solves["max"]);
   }
-  if (run.contains("explanation")) fmt::print("             {}\n", text(run["explanation"]));
+  if (run.contains("explanation")) fmt::print("             {}\n", run["explanation"]);
   fmt::print("residual     {:.3e} true, at most {:.3e} on a subdomain, tolerance {:g}\n",
-             run["relative_residual"].get<double>(), run["worst_subdomain_residual"].get<double>(),
-             run["tolerance"].get<double>());
-  fmt::print("time         {:.3f} s\n", run["seconds"].get<double>());
+             run["relative_residual"], run["worst_subdomain_residual"], run["tolerance"]);
+  fmt::print("time         {:.3f} s\n", run["seconds"]);
   if (run.contains("asynchrony")) print_asynchrony(run);
   print_times(run, "iteration");
 }

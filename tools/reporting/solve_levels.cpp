@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "library/measure/communication_cost.h"
 #include "library/options/preconditioner_words.h"
+#include "tools/reporting/report_table.h"
 
 namespace weft::tools {
 namespace {
@@ -19,8 +21,6 @@ using solver::LevelsReport;
 using solver::PassReport;
 
 bool is_grid(const LevelReport& level) { return level.grid[0] > 0; }
-
-double number(const Json& value) { return value.get<double>(); }
 
 /// `cycles`: over which times are averaged; `rows`: of the level.
 Json collective_pass_report(const Job& job, comm_thread::CommThread& comm_thread,
@@ -101,59 +101,8 @@ void add_summary(Json& report) {
   report["hidden_fraction"] = library::hidden_fraction(waited, 1, alone);
 }
 
-/// A column of the table; `place`: of its number in the report of a pass or a level.
-struct Column {
-  const char* title;
-  int width;
-  const char* place;
-  double factor;
-  int digits;
-  const char* unit = "";
-
-  bool is_of_halo() const { return std::string(place).starts_with("/halo"); }
-  /// Null where there is none.
-  const Json* find(const Json& level, const Json& pass) const {
-    const Json::json_pointer pointer(place);
-    return pass.contains(pointer)    ? &pass[pointer]
-           : level.contains(pointer) ? &level[pointer]
-                                     : nullptr;
-  }
-};
-
-const Column columns[] = {
-    {"rows", 12, "/rows", 1, 0},
-    {"nonzeros", 14, "/nonzeros", 1, 0},
-    {"ranks", 8, "/ranks", 1, 0},
-    {"MB", 9, "/allocated_bytes/max", 1e-6, 1},
-    {"ms set-up", 11, "/setup_seconds", 1e3, 1},
-    {"ms/cycle", 10, "/seconds", 1e3, 3},
-    {"B/point", 9, "/model_bytes_per_point", 1, 1},
-    {"GB/s", 8, "/gb_per_second", 1, 1},
-    {"messages", 10, "/halo/messages", 1, 0},
-    {"halo KB", 11, "/halo/bytes", 1e-3, 1},
-    {"ms alone", 10, "/halo/seconds_alone", 1e3, 3},
-    {"hidden", 9, "/halo/hidden_fraction", 100, 0, " %"},
-};
-
-/// One row, or the titles.
-void print_row(const std::string& name, const Json& level, const Json& pass, bool has_titles) {
-  fmt::print("{:<22}", name);
-  const bool has_messages = number(pass["halo"]["messages"]) > 0;
-  for (const Column& column : columns) {
-    const Json* const value = column.find(level, pass);
-    if (!value || (!has_titles && column.is_of_halo() && !has_messages)) continue;
-    fmt::print("{:>{}}",
-               has_titles ? column.title
-                          : fmt::format("{:.{}f}{}", column.factor * number(*value), column.digits,
-                                        column.unit),
-               column.width);
-  }
-  fmt::print("\n");
-}
-
 std::string grid_name(const Json& grid) {
-  return fmt::format("{}x{}x{}", grid[0].get<std::int64_t>(), grid[1].get<std::int64_t>(),
-                     grid[2].get<std::int64_t>());
+  return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]);
 }
 
 void print_title(const Json& report) {
@@ -162,9 +111,8 @@ void print_title(const Json& report) {
     return fmt::print(
         "\namg: {} cycle, degree {}, {} precision, operator complexity {:.2f}, {:.1f} MB a rank, "
         "set-up {:.3f} s\n",
-        report["cycle"].get<std::string>(), report["degree"].get<int>(), precision,
-        number(report["operator_complexity"]), 1e-6 * number(report["allocated_bytes"]["max"]),
-        number(report["setup_seconds"]));
+        report["cycle"], report["degree"], precision, report["operator_complexity"],
+        1e-6 * number(report["allocated_bytes"]["max"]), report["setup_seconds"]);
   const int steps = report["steps"].get<int>();
   const int coarse_steps = report["coarse_steps"].get<int>();
   fmt::print("\nmultigrid: V({},{}){}, {} precision\n", steps, steps,
@@ -172,6 +120,26 @@ void print_title(const Json& report) {
                  ? ""
                  : fmt::format(", coarse grids V({},{})", coarse_steps, coarse_steps),
              precision);
+}
+
+/// A row of the table for each level, or for each pass of a grid.
+Json rows_of_levels(const Json& levels) {
+  Json rows = Json::array();
+  for (const Json& level : levels) {
+    const auto add = [&](const std::string& name, const Json& pass) {
+      Json& row = rows.emplace_back(level);
+      row.update(pass);
+      row["name"] = name;
+    };
+    if (!level.contains("grid")) {
+      add(level["solved"] == "directly" ? "direct" : std::to_string(rows.size()), level);
+      continue;
+    }
+    const std::string grid = grid_name(level["grid"]);
+    add(grid + (level.contains("up") ? " down" : " direct"), level["down"]);
+    if (level.contains("up")) add(grid + " up", level["up"]);
+  }
+  return rows;
 }
 
 void print_gathering(const Json& gathering) {
@@ -183,8 +151,8 @@ void print_gathering(const Json& gathering) {
   fmt::print(
       "gathering below {} points of a rank in a direction: {:.1f} us and {:.2f} GB/s an exchange, "
       "by the model {:.3f} ms on coarse grids\n",
-      gathering["least_points"].get<std::int64_t>(), latency,
-      1e-9 * number(gathering["bytes_per_second"]), 1e3 * number(gathering["modelled_seconds"]));
+      gathering["least_points"], latency, 1e-9 * number(gathering["bytes_per_second"]),
+      1e3 * number(gathering["modelled_seconds"]));
 }
 
 }  // namespace
@@ -234,22 +202,26 @@ Json SolveLevels::collective_report(const Job& job, comm_thread::CommThread& com
 
 void print_levels(const Json& report) {
   print_title(report);
-  const Json& levels = report["levels"];
-  const Json& first = levels.front();
-  const bool is_of_grids = first.contains("down");
-  print_row(is_of_grids ? "grid" : "level", first, is_of_grids ? first["down"] : first, true);
-  int index = 0;
-  for (const Json& level : levels) {
-    if (!is_of_grids) {
-      print_row(level["solved"] == "directly" ? "direct" : std::to_string(index++), level, level,
-                false);
-      continue;
-    }
-    const bool has_up = level.contains("up");
-    print_row(grid_name(level["grid"]) + (has_up ? " down" : " direct"), level, level["down"],
-              false);
-    if (has_up) print_row(grid_name(level["grid"]) + " up", level, level["up"], false);
-  }
+  Json rows = rows_of_levels(report["levels"]);
+  std::vector<TableColumn> columns{
+      column(rows.front().contains("grid") ? "grid" : "level", -22, "/name"),
+      column("rows", 12, "/rows"),
+      column("nonzeros", 14, "/nonzeros"),
+      column("ranks", 8, "/ranks"),
+      column("MB", 9, "/allocated_bytes/max", "{:.1f}", 1e-6),
+      column("ms set-up", 11, "/setup_seconds", "{:.1f}", 1e3),
+      column("ms/cycle", 10, "/seconds", "{:.3f}", 1e3),
+      column("B/point", 9, "/model_bytes_per_point", "{:.1f}"),
+      column("GB/s", 8, "/gb_per_second", "{:.1f}"),
+      column("messages", 10, "/halo/messages"),
+      column("halo KB", 11, "/halo/bytes", "{:.1f}", 1e-3),
+      column("ms alone", 10, "/halo/seconds_alone", "{:.3f}", 1e3),
+      column("hidden", 9, "/halo/hidden_fraction", "{:.0f} %", 100)};
+  std::erase_if(columns,
+                [&rows](const TableColumn& each) { return each.cell(rows.front()).empty(); });
+  for (Json& row : rows)
+    if (number(row["halo"]["messages"]) == 0) row.erase("halo");
+  print_table(columns, rows);
   print_gathering(report["gathering"]);
 }
 

@@ -8,6 +8,7 @@
 #include "library/solve/solve_description.h"
 #include "tools/reporting/choices_report.h"
 #include "tools/reporting/columns_report.h"
+#include "tools/reporting/report_table.h"
 #include "tools/reporting/solve_levels.h"
 #include "tools/reporting/storage_report.h"
 #include "tools/system/program_system.h"
@@ -83,23 +84,11 @@ void print_schwarz(const std::string& name, const Json& schwarz) {
       "{:<13}{}{}, {} subdomain{} of up to {} rows, overlap {}: set-up {:.3f} s, {:.3f} s "
       "of "
       "the solve\n",
-      name, schwarz["kind"].get<std::string>(),
-      schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"].get<double>())
-                                : "",
-      schwarz["subdomains"].get<std::int64_t>(),
-      schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
-      schwarz["largest_subdomain"].get<std::int64_t>(), schwarz["overlap"].get<std::int64_t>(),
-      schwarz["setup_seconds"].get<double>(), schwarz["seconds"]["max"].get<double>());
-}
-
-void print_phases(const Json& phases) {
-  fmt::print("\n{:<26}{:>10}{:>10}{:>10}\n", "phase, seconds per rank", "min", "mean", "max");
-  for (const auto& [phase, spread] : phases.items()) {
-    std::string label = phase;
-    std::replace(label.begin(), label.end(), '_', ' ');
-    fmt::print("  {:<24}{:>10.3f}{:>10.3f}{:>10.3f}\n", label, spread["min"].get<double>(),
-               spread["mean"].get<double>(), spread["max"].get<double>());
-  }
+      name, schwarz["kind"],
+      schwarz.contains("shift") ? fmt::format(" with shift {:.3g}", schwarz["shift"]) : "",
+      schwarz["subdomains"], schwarz["subdomains"].get<std::int64_t>() == 1 ? "" : "s",
+      schwarz["largest_subdomain"], schwarz["overlap"], schwarz["setup_seconds"],
+      schwarz["seconds"]["max"]);
 }
 
 /// Prints the waiting times, if there is more than one rank.
@@ -107,9 +96,8 @@ void print_waiting(const Json& waiting) {
   for (const auto& [what, numbers] : waiting.items())
     if (numbers["seconds_alone"].get<double>() > 0)
       fmt::print("{:<13}{:.3f} ms alone, {:.0f} % hidden, {:.1f} % of the time waited for\n", what,
-                 1e3 * numbers["seconds_alone"].get<double>(),
-                 100 * numbers["hidden_fraction"].get<double>(),
-                 100 * numbers["share_of_time"].get<double>());
+                 1e3 * number(numbers["seconds_alone"]), 100 * number(numbers["hidden_fraction"]),
+                 100 * number(numbers["share_of_time"]));
 }
 
 std::string text_of(const Json& value) { return value.get<std::string>(); }
@@ -117,21 +105,18 @@ std::string text_of(const Json& value) { return value.get<std::string>(); }
 /// What is solved, and how.
 void print_problem(const Json& report) {
   const Json& problem = report["problem"];
-  fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", text_of(problem["name"]),
-             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>(),
-             text_of(problem["right_hand_side"]));
+  fmt::print("problem      {}: {} rows, {} nonzeros, b = {}\n", problem["name"], problem["rows"],
+             problem["nonzeros"], problem["right_hand_side"]);
   if (report.contains("ordering")) print_ordering(report["ordering"]);
   if (report.contains("decisions"))
     for (const Json& decision : report["decisions"])
       fmt::print("choice       {}\n", text_of(decision));
   if (report.contains("choices")) print_choices(report["choices"]);
   if (report.contains("null_space"))
-    fmt::print("null space   {}: projected out\n", text_of(report["null_space"]));
-  if (report.contains("command_line"))
-    fmt::print("same as      {}\n", text_of(report["command_line"]));
-  fmt::print("run          {}, {} mode, {}, {}\n", text_of(report["method"]),
-             text_of(report["mode"]), ranks_and_threads(report),
-             storage_phrase(report["performance"]));
+    fmt::print("null space   {}: projected out\n", report["null_space"]);
+  if (report.contains("command_line")) fmt::print("same as      {}\n", report["command_line"]);
+  fmt::print("run          {}, {} mode, {}, {}\n", report["method"], report["mode"],
+             ranks_and_threads(report), storage_phrase(report["performance"]));
   if (report.contains("schwarz_preconditioner"))
     print_schwarz(text_of(report["preconditioner"]), report["schwarz_preconditioner"]);
 }
@@ -140,15 +125,12 @@ void print_problem(const Json& report) {
 void print_cost(const Json& report) {
   const Json& seconds = report["seconds"];
   const Json& performance = report["performance"];
-  fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n",
-             seconds["total"].get<double>(), seconds["setup"].get<double>(),
-             seconds["solve"].get<double>());
-  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n",
-             performance["gflops"].get<double>(),
-             1e3 * performance["seconds_per_iteration"].get<double>());
+  fmt::print("time         {:.3f} s: set-up {:.3f} s, solve {:.3f} s\n", seconds["total"],
+             seconds["setup"], seconds["solve"]);
+  fmt::print("performance  {:.2f} GFLOP/s, {:.3f} ms per iteration\n", performance["gflops"],
+             1e3 * number(performance["seconds_per_iteration"]));
   fmt::print("memory       {:.1f} GB/s: {:.1f} bytes per row and iteration by the model\n",
-             performance["model_bandwidth_gb_per_second"].get<double>(),
-             performance["model_bytes_per_row"].get<double>());
+             performance["model_bandwidth_gb_per_second"], performance["model_bytes_per_row"]);
   fmt::print("{}", peak_memory(report));
 }
 
@@ -184,35 +166,30 @@ Json collective_solve_report(const Job& job, const SolveOptions& options, const 
 void print_solve_summary(const Json& report) {
   print_problem(report);
   const bool has_columns = report.contains("columns");
-  fmt::print("result       {} after {} iterations{}\n", text_of(report["status"]),
-             report["iterations"].get<std::int64_t>(),
+  fmt::print("result       {} after {} iterations{}\n", report["status"], report["iterations"],
              has_columns ? fmt::format(" for {} right-hand sides", report["columns"].size()) : "");
-  if (report.contains("explanation"))
-    fmt::print("             {}\n", text_of(report["explanation"]));
+  if (report.contains("explanation")) fmt::print("             {}\n", report["explanation"]);
   if (has_columns) print_columns(report["columns"]);
-  if (report.contains("method_choice"))
-    fmt::print("method       {}\n", text_of(report["method_choice"]));
+  if (report.contains("method_choice")) fmt::print("method       {}\n", report["method_choice"]);
   if (report.contains("mode_choice") && !report.contains("choices"))
-    fmt::print("mode         {}\n", text_of(report["mode_choice"]));
+    fmt::print("mode         {}\n", report["mode_choice"]);
   if (report["restarts"].get<std::int64_t>() > 0)
-    fmt::print("restarts     {} from the true residual, {}\n",
-               report["restarts"].get<std::int64_t>(),
+    fmt::print("restarts     {} from the true residual, {}\n", report["restarts"],
                report.contains("restart")
-                   ? fmt::format("after at most {} iterations each", report["restart"].get<int>())
+                   ? fmt::format("after at most {} iterations each", report["restart"])
                    : "because a recurrence had gone astray");
   fmt::print("residual     {:.3e} true, {:.3e} by recurrence, tolerance {:g}\n",
-             report["relative_residual"].get<double>(), report["recurrence_residual"].get<double>(),
-             report["tolerance"].get<double>());
+             report["relative_residual"], report["recurrence_residual"], report["tolerance"]);
   if (report.contains("scaled_residual") && report["scaled_residual"].is_number())
     fmt::print("             {:.3e} true with each row divided by its scale\n",
-               report["scaled_residual"].get<double>());
+               report["scaled_residual"]);
   print_cost(report);
   print_waiting(report["waiting"]);
-  print_phases(report["phases"]);
+  fmt::print("\n");
+  print_table(spread_columns("phase, seconds per rank"), rows_of_spreads(report["phases"]));
   for (const char* const name : {"multigrid", "amg"})
     if (report.contains(name)) print_levels(report[name]);
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  print_findings(report);
 }
 
 }  // namespace weft::tools

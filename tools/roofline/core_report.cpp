@@ -37,8 +37,7 @@ Json operation_rates_report(const perfmodel::OperationRates& rates) {
 
 void print_rates(const std::string& label, const Json& rates) {
   fmt::print("  {:<22}", label);
-  for (const Operation& operation : operations)
-    fmt::print("{:>10.1f}", rates[operation.field].get<double>());
+  for (const Operation& operation : operations) fmt::print("{:>10.1f}", rates[operation.field]);
   fmt::print("\n");
 }
 
@@ -75,16 +74,12 @@ void print_cores(const Json& rates, const Json& probe) {
   fmt::print("\n{:<24}", "10^9 doubles/s, cores");
   for (const Operation& operation : operations) fmt::print("{:>10}", operation.title);
   fmt::print("\n");
-  print_rates(fmt::format("vectors of {} bytes", rates["vector_bytes"].get<int>()),
-              rates["vectors"]);
+  print_rates(fmt::format("vectors of {} bytes", rates["vector_bytes"]), rates["vectors"]);
   print_rates("one by one", rates["scalars"]);
-  fmt::print("  additions that wait for the one before: {:.2f}\n",
-             rates["chained_additions"].get<double>());
+  fmt::print("  additions that wait for the one before: {:.2f}\n", rates["chained_additions"]);
   fmt::print("  one core loads {:.1f} GB/s from L1, {:.1f} times the {:.1f} from memory\n",
-             probe["l1_gb_per_second"].get<double>(), probe["ratio"].get<double>(),
-             probe["memory_gb_per_second"].get<double>());
-  if (probe["fault"].is_string())
-    fmt::print("  no kernel is judged: {}\n", probe["fault"].get<std::string>());
+             probe["l1_gb_per_second"], probe["ratio"], probe["memory_gb_per_second"]);
+  if (probe["fault"].is_string()) fmt::print("  no kernel is judged: {}\n", probe["fault"]);
 }
 
 }  // namespace weft::tools

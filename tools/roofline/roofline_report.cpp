@@ -27,8 +27,7 @@ void print_loops(const std::string& label, const Json& loops, const char* rate =
   for (const Column& column : columns) {
     std::string text = "-";
     for (const Json& loop : loops)
-      if (loop["loop"] == perfmodel::name(column.stream))
-        text = fmt::format("{:.1f}", loop[rate].get<double>());
+      if (loop["loop"] == perfmodel::name(column.stream)) text = fmt::format("{:.1f}", loop[rate]);
     fmt::print("{:>9}", text);
   }
   fmt::print("\n");
@@ -48,17 +47,15 @@ void print_bandwidth(const Json& bandwidth) {
     print_loops(fmt::format("{} core{}", cores, cores == 1 ? "" : "s"), row["loops"]);
   }
   for (const Json& row : bandwidth["numa_domains"])
-    print_loops(
-        fmt::format("NUMA domain {}, {} cores", row["domain"].get<int>(), row["cores"].get<int>()),
-        row["loops"]);
+    print_loops(fmt::format("NUMA domain {}, {} cores", row["domain"], row["cores"]), row["loops"]);
   print_loops("all, beside the kernels", bandwidth["all"]);
   for (const Json& row : bandwidth["caches"])
-    print_loops(fmt::format("L{}, {} a thread", row["level"].get<int>(),
+    print_loops(fmt::format("L{}, {} a thread", row["level"],
                             bytes_as_text(row["bytes_per_thread"].get<double>())),
                 row["loops"], "counted_gb_per_second");
   fmt::print("  (past): stores past the caches, without write-allocate; in caches there is none\n");
   fmt::print("  registers alone: {:.1f} GFLOP/s, multiplications and additions apart\n",
-             bandwidth["peak_gflops"].get<double>());
+             bandwidth["peak_gflops"]);
 }
 
 /// Which of the two is quicker where they are apart, and how far apart the loop's own runs before
@@ -73,7 +70,7 @@ std::string difference_text(const Json& loop) {
 void print_likwid(const Json& likwid) {
   fmt::print("\n");
   if (likwid["missing"].is_string()) {
-    fmt::print("likwid-bench: not compared: {}\n", likwid["missing"].get<std::string>());
+    fmt::print("likwid-bench: not compared: {}\n", likwid["missing"]);
     if (likwid["loops"].empty()) return;
   }
   fmt::print("{:<22}{:>12}{:>14}{:>10}\n", "GB/s as counted", "weft", "likwid-bench", "ratio");
@@ -81,8 +78,7 @@ void print_likwid(const Json& likwid) {
     fmt::print("  {:<20}{:>12.2f}{:>14.2f}{:>10.3f}{}\n",
                loop["loop"].get<std::string>() +
                    (loop["level"] == "memory" ? "" : ", " + loop["level"].get<std::string>()),
-               loop["counted_gb_per_second"].get<double>(),
-               loop["likwid_gb_per_second"].get<double>(), loop["ratio"].get<double>(),
+               loop["counted_gb_per_second"], loop["likwid_gb_per_second"], loop["ratio"],
                difference_text(loop));
 }
 
@@ -95,10 +91,9 @@ void print_kernels(const Json& kernels) {
     const bool is_refused = verdict == perfmodel::name(perfmodel::Judgement::refused);
     const std::string reason = is_refused ? "" : kernel["reason"].get<std::string>();
     fmt::print("{:<18}{:>9.1f}{:>9.1f}{:>10.3f}{:>10.3f}{:>10.2f}{:>10.2f}  {}{}{}\n",
-               kernel["name"].get<std::string>(), kernel["model_bytes"].get<double>() * 1e-6,
-               kernel["model_flops"].get<double>() * 1e-6,
-               kernel["model_seconds"].get<double>() * 1e3, kernel["seconds"].get<double>() * 1e3,
-               kernel["gflops"].get<double>(), kernel["fraction"].get<double>(), verdict,
+               kernel["name"], number(kernel["model_bytes"]) * 1e-6,
+               number(kernel["model_flops"]) * 1e-6, number(kernel["model_seconds"]) * 1e3,
+               number(kernel["seconds"]) * 1e3, kernel["gflops"], kernel["fraction"], verdict,
                reason.empty() ? "" : ": ", reason);
   }
 }
@@ -117,16 +112,50 @@ void print_kappa(const Json& kernels) {
   for (const Json& kernel : kernels) {
     if (!kernel.contains("kappa") || kernel["verdict"] == "in cache") continue;
     const Json& kappa = kernel["kappa"];
-    fmt::print("kappa of {}: ", kernel["name"].get<std::string>());
+    fmt::print("kappa of {}: ", kernel["name"]);
     if (kappa["counted"].is_number())
-      fmt::print("{:.2f} bytes per nonzero by the memory counters, ",
-                 kappa["counted"].get<double>());
+      fmt::print("{:.2f} bytes per nonzero by the memory counters, ", kappa["counted"]);
     fmt::print("{:.2f} bytes per nonzero in a simulated cache, at most {:.2f} by its time\n",
-               kappa["simulated"].get<double>(), kappa["bound_by_time"].get<double>());
+               kappa["simulated"], kappa["bound_by_time"]);
   }
 }
 
 }  // namespace
+
+Json stream_report(Stream stream, double elements_per_second) {
+  const auto traffic = perfmodel::traffic_of(stream);
+  return {{"loop", perfmodel::name(stream)},
+          {"gb_per_second", elements_per_second * traffic.total_bytes() * 1e-9},
+          {"counted_gb_per_second", elements_per_second * traffic.counted_bytes * 1e-9}};
+}
+
+Json bandwidth_report(const std::vector<library::PartBandwidth>& parts, const char* part_field,
+                      const char* size_field) {
+  Json list = Json::array();
+  for (const library::PartBandwidth& part : parts) {
+    Json& row = list.emplace_back(Json{{part_field, part.part}});
+    row[size_field] = part.size;
+    row["loops"] = Json::array();
+    for (const auto& [stream, rate] : part.elements_per_second)
+      row["loops"].push_back(stream_report(stream, rate));
+  }
+  return list;
+}
+
+Json likwid_report(const library::LikwidComparison& comparison) {
+  Json loops = Json::array();
+  for (const library::LikwidLoop& loop : comparison.loops)
+    loops.push_back({{"loop", perfmodel::name(loop.stream)},
+                     {"level", loop.level},
+                     {"likwid_kernel", loop.kernel},
+                     {"counted_gb_per_second", loop.bytes_per_second * 1e-9},
+                     {"likwid_gb_per_second", loop.likwid_bytes_per_second * 1e-9},
+                     {"ratio", loop.ratio},
+                     {"unsteadiness", loop.unsteadiness},
+                     {"agrees", loop.agrees}});
+  const std::string& missing = comparison.missing;
+  return {{"missing", missing.empty() ? Json(nullptr) : Json(missing)}, {"loops", loops}};
+}
 
 Json kernel_report(const library::KernelResult& result, const Json& counters) {
   const double gflops = 1e-9 * result.traffic.flops;
@@ -173,10 +202,10 @@ std::vector<std::string> kernels_below(const std::vector<library::KernelResult>&
 
 void print_roofline(const Json& report) {
   const Json& problem = report["problem"];
-  fmt::print("problem      {}: {} rows, {} nonzeros\n", problem["name"].get<std::string>(),
-             problem["rows"].get<std::int64_t>(), problem["nonzeros"].get<std::int64_t>());
+  fmt::print("problem      {}: {} rows, {} nonzeros\n", problem["name"], problem["rows"],
+             problem["nonzeros"]);
   fmt::print("run          {}, {}, arrays of {} MiB\n", ranks_and_threads(report),
-             report["environment"]["simd"].get<std::string>(),
+             report["environment"]["simd"],
              report["bandwidth"]["array_bytes"].get<std::int64_t>() >> 20);
   print_bandwidth(report["bandwidth"]);
   print_cores(report["cores"], report["probes"]);
@@ -185,10 +214,8 @@ void print_roofline(const Json& report) {
   fmt::print("\n");
   print_kappa(report["kernels"]);
   const Json& counters = report["counters"];
-  if (counters["missing"].is_string())
-    fmt::print("hardware counters: {}\n", counters["missing"].get<std::string>());
-  const std::string findings = findings_as_text(report["placement"]);
-  if (!findings.empty()) fmt::print("\n{}", findings);
+  if (counters["missing"].is_string()) fmt::print("hardware counters: {}\n", counters["missing"]);
+  print_findings(report);
 }
 
 }  // namespace weft::tools

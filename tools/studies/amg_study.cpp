@@ -72,8 +72,7 @@ class AmgEntrant {
     settings.mode = variant_["mode"].get<std::string>();
     settings.method = "cg";
     settings.preconditioner =
-        fmt::format("amg:degree={},strength={}", variant_["degree"].get<int>(),
-                    variant_["strength"].get<double>());
+        fmt::format("amg:degree={},strength={}", variant_["degree"], variant_["strength"]);
     settings.cycle = variant_["cycle"].get<std::string>();
     const perfmodel::Stopwatch watch;
     method_stop_ = {.tolerance = options.tolerance, .max_iterations = most_iterations};
@@ -171,7 +170,7 @@ std::string messages_of(const Json& run) {
 
 std::string hidden_in(const Json& run) {
   const Json& hidden = run["hidden_fraction"];
-  return hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * hidden.get<double>());
+  return hidden.is_null() ? "-" : fmt::format("{:.0f} %", 100 * number(hidden));
 }
 
 void print_amg_study(const Json& report) {

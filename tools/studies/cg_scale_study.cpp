@@ -64,9 +64,8 @@ void print_cg_scale_study(const Json& report) {
                column("gain", 9, "/gain", "{:.1f}%", 100)},
               study["runs"]);
   fmt::print("\nlargest gain simulated {:.1f}%, published {:.0f}% ({})\n",
-             100 * study["largest_gain"].get<double>(),
-             100 * study["published"]["largest_gain"].get<double>(),
-             study["published"]["source"].get<std::string>());
+             100 * number(study["largest_gain"]), 100 * number(study["published"]["largest_gain"]),
+             study["published"]["source"]);
 }
 
 StudyResult collective_study(const Job& job, const CgScaleStudyOptions& options,

@@ -139,14 +139,13 @@ Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Probl
 void print_cg_study(const Json& report) {
   const Json& study = report["study"];
   fmt::print("run          {}, medians of {} runs of {} iterations\n", ranks_and_threads(report),
-             study["repetitions"].get<int>(), study["iterations"].get<std::int64_t>());
+             study["repetitions"], study["iterations"]);
   for (const Json& each : study["problems"]) {
     const Json& textbook = each["textbook_seconds_per_iteration"];
-    fmt::print("\n{}: {} rows, {}\n", each["problem"].get<std::string>(),
-               each["rows"].get<std::int64_t>(), each["operator"].get<std::string>());
+    fmt::print("\n{}: {} rows, {}\n", each["problem"], each["rows"], each["operator"]);
     fmt::print("alone        halo {:.4f} ms, reduction {:.4f} ms\n",
-               1e3 * each["halo_seconds_alone"].get<double>(),
-               1e3 * each["reduction_seconds_alone"].get<double>());
+               1e3 * number(each["halo_seconds_alone"]),
+               1e3 * number(each["reduction_seconds_alone"]));
     Json runs = Json::array();
     runs.push_back(
         {{"method", "textbook loops"}, {"mode", "vector"}, {"seconds_per_iteration", textbook}});

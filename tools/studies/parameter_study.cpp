@@ -109,15 +109,14 @@ Json collective_vary(const Job& job, const Options& options, const std::vector<V
 void print_run(const Json& report, const std::string& more) {
   const Json& study = report["study"];
   print_studied(report);
-  fmt::print("run          {}, {}, medians of {}{}\n\n", study["variant"].get<std::string>(),
-             ranks_and_threads(report), study["repetitions"].get<int>(), more);
+  fmt::print("run          {}, {}, medians of {}{}\n\n", study["variant"],
+             ranks_and_threads(report), study["repetitions"], more);
 }
 
 void print_alpha_study(const Json& report) {
   const Json& by_theory = report["study"]["by_theory"];
-  print_run(report,
-            "; alpha by theory " +
-                (by_theory.is_number() ? fmt::format("{:.5g}", by_theory.get<double>()) : "inf"));
+  print_run(report, "; alpha by theory " +
+                        (by_theory.is_number() ? fmt::format("{:.5g}", by_theory) : "inf"));
   print_table(
       {column("alpha", 12, "/value", "{:.5g}"), column("seconds", 12, "/seconds", "{:.3f}"),
        column("iterations min", 17, "/iterations/min"),

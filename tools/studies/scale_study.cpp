@@ -94,14 +94,13 @@ Json compared(const Json& run, const Json& sync, const PublishedTable& table) {
   const Published* const sync_row = table.row(ranks, SimulatedVariant::sync);
   if (!row || !sync_row) return result;
   const double published_ratio = row->seconds / sync_row->seconds;
-  result["published"] = {
-      {"source", fmt::format("Bethune et al. 2012, table {}, {} processes, {}", table.number, ranks,
-                             run["variant"].get<std::string>())},
-      {"iterations", row->mean_iterations},
-      {"seconds", row->seconds},
-      {"ms_per_iteration", 1e3 * row->seconds / row->mean_iterations},
-      {"ratio_to_sync", published_ratio},
-      {"simulated_to_published", ratio / published_ratio}};
+  result["published"] = {{"source", fmt::format("Bethune et al. 2012, table {}, {} processes, {}",
+                                                table.number, ranks, run["variant"])},
+                         {"iterations", row->mean_iterations},
+                         {"seconds", row->seconds},
+                         {"ms_per_iteration", 1e3 * row->seconds / row->mean_iterations},
+                         {"ratio_to_sync", published_ratio},
+                         {"simulated_to_published", ratio / published_ratio}};
   return result;
 }
 
@@ -111,7 +110,7 @@ void print_scale_study(const Json& report) {
   fmt::print(
       "values       {}^3 points a rank for {}^3: fewer sweeps than published, so compare "
       "ratios\n\n",
-      study["real_points"].get<int>(), study["points"].get<int>());
+      study["real_points"], study["points"]);
   print_table({column("ranks", 7, "/simulated_ranks"), column("variant", 8, "/variant"),
                column("seconds", 11, "/seconds", "{:.4g}"),
                column("sweeps", 11, "/iterations/mean", "{:.1f}"),

@@ -125,7 +125,7 @@ Json compared(const solver::SchwarzSimulationOptions& schwarz, const Caption& ca
 void print_schwarz_scale_study(const Json& report) {
   const Json& study = report["study"];
   print_studied(report);
-  fmt::print("values       {}^2 real points a tile\n", study["real_points"].get<int>());
+  fmt::print("values       {}^2 real points a tile\n", study["real_points"]);
   fmt::print(
       "published    Yamazaki et al. 2019, table 3 and captions; sync: mean of MPI_Wait and "
       "MPI_Waitall,\n             and async relative to the slower and the quicker of them\n\n");

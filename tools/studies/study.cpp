@@ -12,85 +12,21 @@
 #include "tools/job/option_binding.h"
 
 namespace weft::tools {
-namespace {
-
-std::string shown(const Json& value, const char* format, double factor) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer() && factor == 1)
-    return fmt::format(fmt::runtime(format), value.get<std::int64_t>());
-  return fmt::format(fmt::runtime(format), factor * value.get<double>());
-}
-
-std::string padded(const std::string& text, int width) {
-  return width < 0 ? fmt::format("{:<{}}", text, -width) : fmt::format("{:>{}}", text, width);
-}
-
-void print_line(const std::string& line, const std::string& end) {
-  fmt::print("{}{}\n", line.substr(0, line.find_last_not_of(' ') + 1), end);
-}
-
-}  // namespace
-
-StudyColumn column(std::string title, int width, const char* path, const char* format,
-                   double factor) {
-  return {std::move(title), width, [=, place = Json::json_pointer(path)](const Json& run) {
-            return run.contains(place) ? shown(run[place], format, factor) : "";
-          }};
-}
-
-StudyColumn ratio_column(std::string title, int width, const char* path, const char* divisor,
-                         const char* format, double factor) {
-  return {std::move(title), width,
-          [=, place = Json::json_pointer(path),
-           below = Json::json_pointer(divisor)](const Json& run) -> std::string {
-            if (!run.contains(place)) return "";
-            const double divided_by = std::max(1.0, run[below].get<double>());
-            return shown(factor * run[place].get<double>() / divided_by, format, 1);
-          }};
-}
-
-StudyColumn range_column(std::string title, int width, const char* least, const char* most,
-                         const char* format) {
-  return {std::move(title), width,
-          [from = column("", 0, least, format), to = column("", 0, most, format)](const Json& run) {
-            const std::string begin = from.cell(run);
-            return begin.empty() ? begin : begin + "-" + to.cell(run);
-          }};
-}
-
-StudyColumn line_column() {
-  return {" |", 2, [](const Json&) { return " |"; }};
-}
-
-void print_table(const std::vector<StudyColumn>& columns, const Json& runs) {
-  std::string titles;
-  for (const StudyColumn& each : columns) titles += padded(each.title, each.width);
-  print_line(titles, "");
-  for (const Json& run : runs) {
-    std::string line;
-    for (const StudyColumn& each : columns) line += padded(each.cell(run), each.width);
-    const std::string status = run.value("status", "converged");
-    print_line(line, status == "converged" ? "" : "  " + status);
-  }
-}
 
 void print_studied(const Json& report) {
   if (report["problem"].is_object())
-    fmt::print("problem      {}: {} rows\n", report["problem"]["name"].get<std::string>(),
-               report["problem"]["rows"].get<std::int64_t>());
+    fmt::print("problem      {}: {} rows\n", report["problem"]["name"], report["problem"]["rows"]);
   if (const Json& study = report["study"]; study.contains("machine"))
-    fmt::print("machine      {}: {}\n", study["machine"]["name"].get<std::string>(),
-               study["machine"]["source"].get<std::string>());
+    fmt::print("machine      {}: {}\n", study["machine"]["name"], study["machine"]["source"]);
 }
 
 void print_problem_tables(const Json& report, bool tells_operator,
-                          const std::vector<StudyColumn>& columns) {
+                          const std::vector<TableColumn>& columns) {
   const Json& study = report["study"];
   fmt::print("run          {}, tolerance {:g}, medians of {} runs\n", ranks_and_threads(report),
-             study["tolerance"].get<double>(), study["repetitions"].get<int>());
+             study["tolerance"], study["repetitions"]);
   for (const Json& each : study["problems"]) {
-    fmt::print("\n{}: {} rows{}\n", each["problem"].get<std::string>(),
-               each["rows"].get<std::int64_t>(),
+    fmt::print("\n{}: {} rows{}\n", each["problem"], each["rows"],
                tells_operator ? ", " + each["operator"].get<std::string>() : "");
     print_table(columns, each["runs"]);
   }

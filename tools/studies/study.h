@@ -15,35 +15,15 @@
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
+#include "tools/reporting/report_table.h"
 
 namespace weft::tools {
 
-/// A column of the table of a study. Its cell is empty in runs that do not have its value.
-struct StudyColumn {
-  std::string title;
-  int width = 0;  // below 0 for cells that begin on the left
-  std::function<std::string(const Json& run)> cell;
-};
-
-/// Shows what is at `path` of a run, numbers times `factor`, as `format` says.
-StudyColumn column(std::string title, int width, const char* path, const char* format = "{}",
-                   double factor = 1);
-/// Shows what is at `path` divided by the count at `divisor`, at least 1, times `factor`.
-StudyColumn ratio_column(std::string title, int width, const char* path, const char* divisor,
-                         const char* format, double factor);
-/// Shows what is at both paths: "LEAST-MOST".
-StudyColumn range_column(std::string title, int width, const char* least, const char* most,
-                         const char* format = "{}");
-/// A line between columns.
-StudyColumn line_column();
-
-/// Prints a line for each run, and behind it the status of one that has not converged.
-void print_table(const std::vector<StudyColumn>& columns, const Json& runs);
 /// "problem", "machine": the first lines of what a study prints, if its report has them.
 void print_studied(const Json& report);
 /// The name of each problem of a study, and its table. `tells_operator`: what multiplies, too.
 void print_problem_tables(const Json& report, bool tells_operator,
-                          const std::vector<StudyColumn>& columns);
+                          const std::vector<TableColumn>& columns);
 
 /// The command `weft study`, to which each study adds itself, and what it runs with.
 struct StudyProgram {

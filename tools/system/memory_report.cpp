@@ -19,8 +19,7 @@ void print_memory(const Json& report) {
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, words(bytes));
   fmt::print("forecast     {} per rank, {} per node ({})\n", words(report["rank_bytes"]),
              words(report["node_bytes"]), parts);
-  fmt::print("available    {} {}\n", report["limited_by"].get<std::string>(),
-             words(report["available_bytes"]));
+  fmt::print("available    {} {}\n", report["limited_by"], words(report["available_bytes"]));
 }
 
 }  // namespace

@@ -76,9 +76,8 @@ void print_ordering(const Json& report) {
   fmt::print(
       "order        {}, partition {}: bandwidth {} -> {}, halo {:.1f} -> {:.1f} kB a product, "
       "in {:.3f} s\n",
-      report["order"].get<std::string>(), report["partition"].get<std::string>(),
-      count("bandwidth_given"), count("bandwidth"), kilobytes("halo_bytes_given"),
-      kilobytes("halo_bytes"), report["seconds"].get<double>());
+      report["order"], report["partition"], count("bandwidth_given"), count("bandwidth"),
+      kilobytes("halo_bytes_given"), kilobytes("halo_bytes"), report["seconds"]);
 }
 
 }  // namespace weft::tools

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "comm_thread/job/job.h"
 #include "perfmodel/thread_trace.h"
-#include "tools/job/program_job.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 /// A ring of events for every thread of this rank: the compute threads in their order, then the
 /// communication thread where there is one.
@@ -17,7 +17,7 @@ namespace weft::tools {
 class JobTrace {
  public:
   /// Every ring keeps the newest `events_per_thread` events, of 32 bytes each.
-  JobTrace(Job& job, std::size_t events_per_thread);
+  JobTrace(comm_thread::Job& job, std::size_t events_per_thread);
   ~JobTrace();
   JobTrace(const JobTrace&) = delete;
   JobTrace& operator=(const JobTrace&) = delete;
@@ -37,9 +37,9 @@ class JobTrace {
  private:
   void attach_all(bool is_recording);
 
-  Job& job_;
+  comm_thread::Job& job_;
   std::vector<std::unique_ptr<perfmodel::ThreadTrace>> threads_;
   bool is_recording_ = false;
 };
 
-}  // namespace weft::tools
+}  // namespace weft::library

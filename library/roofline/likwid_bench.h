@@ -9,7 +9,7 @@
 
 #include "perfmodel/stream_kernels.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 /// LIKWID's own bandwidth benchmark, as a program beside this one.
 class LikwidBench {
@@ -18,7 +18,7 @@ class LikwidBench {
   LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<const unsigned> pus);
 
   /// True if the program exists in a folder of PATH.
-  bool is_installed() const { return !program_.empty(); }
+  bool is_installed() const { return is_installed_; }
 
   enum class Place { memory, cache };
 
@@ -36,7 +36,7 @@ class LikwidBench {
  private:
   std::map<unsigned, int> threads_of_domain_;
   std::string pus_;
-  std::string program_;
+  bool is_installed_;
 };
 
-}  // namespace weft::tools
+}  // namespace weft::library

@@ -1,4 +1,4 @@
-#include "tools/roofline/bandwidth_table.h"
+#include "library/roofline/bandwidth_survey.h"
 
 #include <algorithm>
 #include <array>
@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "library/roofline/likwid_bench.h"
 #include "perfmodel/statistics.h"
-#include "tools/roofline/likwid_bench.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
+using comm_thread::Job;
 using comm_thread::TeamThread;
 using perfmodel::Stream;
 
@@ -44,12 +45,13 @@ std::vector<int> core_counts(int all) {
   return counts;
 }
 
-Json rates_report(library::StreamBench& bench, const library::StreamBench::Cores& cores) {
-  Json streams = Json::array();
+PartBandwidth collective_rates(StreamBench& bench, std::int64_t part, std::int64_t size,
+                               const StreamBench::Cores& cores) {
+  PartBandwidth rates{.part = part, .size = size};
   for (const Stream stream : perfmodel::all_streams)
-    streams.push_back(stream_report(
-        stream, median_of([&] { return bench.collective_elements_per_second(stream, cores); })));
-  return streams;
+    rates.elements_per_second.emplace_back(
+        stream, median_of([&] { return bench.collective_elements_per_second(stream, cores); }));
+  return rates;
 }
 
 /// A loop by likwid-bench between two runs of it here; elements per second.
@@ -73,7 +75,7 @@ struct LikwidCase {
   std::function<double()> elements_per_second;  // here
 };
 
-LikwidCase case_in_memory(library::StreamBench& bench, Stream stream) {
+LikwidCase case_in_memory(StreamBench& bench, Stream stream) {
   constexpr int passes = 10;
   return {stream,
           "memory",
@@ -89,7 +91,7 @@ LikwidCase case_in_memory(library::StreamBench& bench, Stream stream) {
           }};
 }
 
-LikwidCase case_in_cache(library::StreamBench& bench, Stream stream, int level, std::size_t bytes) {
+LikwidCase case_in_cache(StreamBench& bench, Stream stream, int level, std::size_t bytes) {
   const auto elements = static_cast<std::size_t>(bench.elements_in_cache(stream, bytes));
   // Several milliseconds: likwid-bench takes a while to begin.
   const auto passes =
@@ -138,7 +140,7 @@ LikwidRates best_rates(std::span<const LikwidRound> rounds) {
 /// In memory from the half of the rounds in which this machine changed least: bandwidth may differ
 /// by half from one second to the next where it is shared. Nothing where likwid-bench gave no
 /// bandwidth.
-std::optional<Json> beside_likwid(const LikwidBench& likwid, const LikwidCase& loop) {
+std::optional<LikwidLoop> beside_likwid(const LikwidBench& likwid, const LikwidCase& loop) {
   const double counted_bytes = perfmodel::traffic_of(loop.stream).counted_bytes;
   std::vector<LikwidRound> rounds(loop.rounds);
   double before = loop.elements_per_second();
@@ -155,14 +157,14 @@ std::optional<Json> beside_likwid(const LikwidBench& likwid, const LikwidCase& l
   const LikwidRates rates = loop.place == LikwidBench::Place::memory
                                 ? median_rates(std::span(rounds).first(steady_rounds))
                                 : best_rates(rounds);
-  return Json{{"loop", perfmodel::name(loop.stream)},
-              {"level", loop.level},
-              {"likwid_kernel", LikwidBench::kernel_name(loop.stream, loop.place)},
-              {"counted_gb_per_second", rates.ours * counted_bytes * 1e-9},
-              {"likwid_gb_per_second", rates.likwid * counted_bytes * 1e-9},
-              {"ratio", rates.ratio},
-              {"unsteadiness", rounds[steady_rounds - 1].unsteadiness()},
-              {"agrees", std::abs(rates.ratio - 1) <= likwid_tolerance}};
+  return LikwidLoop{.stream = loop.stream,
+                    .level = loop.level,
+                    .kernel = LikwidBench::kernel_name(loop.stream, loop.place),
+                    .bytes_per_second = rates.ours * counted_bytes,
+                    .likwid_bytes_per_second = rates.likwid * counted_bytes,
+                    .ratio = rates.ratio,
+                    .unsteadiness = rounds[steady_rounds - 1].unsteadiness(),
+                    .agrees = std::abs(rates.ratio - 1) <= likwid_tolerance};
 }
 
 /// A thread's share of a cache, the least of all ranks; 0 where it is unknown.
@@ -178,86 +180,69 @@ constexpr std::array cache_streams{Stream::load, Stream::store, Stream::update, 
 
 }  // namespace
 
-Json stream_report(Stream stream, double elements_per_second) {
-  const auto traffic = perfmodel::traffic_of(stream);
-  return {{"loop", perfmodel::name(stream)},
-          {"gb_per_second", elements_per_second * traffic.total_bytes() * 1e-9},
-          {"counted_gb_per_second", elements_per_second * traffic.counted_bytes * 1e-9}};
-}
-
-Json collective_bandwidth_of_cores(const Job& job, library::StreamBench& bench) {
-  Json list = Json::array();
+std::vector<PartBandwidth> collective_bandwidth_of_cores(const Job& job, StreamBench& bench) {
+  std::vector<PartBandwidth> list;
   // Cores of other ranks cannot share data in the memory of one rank.
   if (job.world().size() > 1) return list;
   for (const int count : core_counts(job.team().thread_count()))
-    list.push_back(
-        {{"cores", count}, {"loops", rates_report(bench, [count](const TeamThread& thread) {
-                              return thread.index < count;
-                            })}});
+    list.push_back(collective_rates(
+        bench, count, count, [count](const TeamThread& thread) { return thread.index < count; }));
   return list;
 }
 
-Json collective_bandwidth_of_domains(const Job& job, library::StreamBench& bench) {
+std::vector<PartBandwidth> collective_bandwidth_of_domains(const Job& job, StreamBench& bench) {
   const unsigned own = *std::max_element(bench.domains().begin(), bench.domains().end());
   const auto last = job.world().max(std::int64_t{own});
-  Json list = Json::array();
+  std::vector<PartBandwidth> list;
   if (last == 0) return list;  // one domain is all
   for (std::int64_t domain = 0; domain <= last; ++domain) {
-    const auto cores = [&](const TeamThread& thread) {
-      return bench.domains()[static_cast<std::size_t>(thread.index)] == domain;
-    };
     const auto count = job.world().sum(
         std::int64_t{std::ranges::count(bench.domains(), static_cast<unsigned>(domain))});
     if (count == 0) continue;
-    list.push_back({{"domain", domain}, {"cores", count}, {"loops", rates_report(bench, cores)}});
+    list.push_back(collective_rates(bench, domain, count, [&](const TeamThread& thread) {
+      return bench.domains()[static_cast<std::size_t>(thread.index)] == domain;
+    }));
   }
   return list;
 }
 
-Json collective_bandwidth_of_caches(const Job& job, library::StreamBench& bench) {
-  Json list = Json::array();
+std::vector<PartBandwidth> collective_bandwidth_of_caches(const Job& job, StreamBench& bench) {
+  std::vector<PartBandwidth> list;
   for (const int level : {1, 2, 3}) {
-    const std::int64_t bytes_per_thread = collective_cache_share(job, level);
-    if (bytes_per_thread == 0) continue;
-    Json loops = Json::array();
+    const std::int64_t bytes = collective_cache_share(job, level);
+    if (bytes == 0) continue;
+    PartBandwidth& cache = list.emplace_back(PartBandwidth{.part = level, .size = bytes});
     for (const Stream stream : cache_streams)
-      loops.push_back(
-          stream_report(stream, bench.collective_elements_per_second_in_cache(
-                                    stream, static_cast<std::size_t>(bytes_per_thread))));
-    list.push_back({{"level", level}, {"bytes_per_thread", bytes_per_thread}, {"loops", loops}});
+      cache.elements_per_second.emplace_back(stream, bench.collective_elements_per_second_in_cache(
+                                                         stream, static_cast<std::size_t>(bytes)));
   }
   return list;
 }
 
-Json collective_likwid_comparison(const Job& job, library::StreamBench& bench) {
+LikwidComparison collective_likwid_comparison(const Job& job, StreamBench& bench) {
+  if (job.world().size() > 1)
+    return {.missing = "several ranks: run one rank with all threads of the node to compare"};
   std::map<unsigned, int> threads_of_domain;
   for (const unsigned domain : bench.domains()) ++threads_of_domain[domain];
   const LikwidBench likwid(threads_of_domain, job.placement().compute_pus);
-  Json report = {{"missing", nullptr}, {"loops", Json::array()}};
-  if (job.world().size() > 1) {
-    report["missing"] = "several ranks: run one rank with all threads of the node to compare";
-    return report;
-  }
-  if (!likwid.is_installed()) {
-    report["missing"] = "likwid-bench is not installed (Debian: likwid)";
-    return report;
-  }
+  if (!likwid.is_installed()) return {.missing = "likwid-bench is not installed (Debian: likwid)"};
   std::vector<LikwidCase> loops;
   for (const Stream stream : perfmodel::all_streams) loops.push_back(case_in_memory(bench, stream));
   for (const int level : {1, 2})
     if (const auto bytes = static_cast<std::size_t>(collective_cache_share(job, level)))
       for (const Stream stream : cache_streams)
         loops.push_back(case_in_cache(bench, stream, level, bytes));
+  LikwidComparison comparison;
   for (const LikwidCase& loop : loops) {
     const auto found = beside_likwid(likwid, loop);
     if (!found) {
-      report["missing"] = "likwid-bench -t " + LikwidBench::kernel_name(loop.stream, loop.place) +
-                          " gave no bandwidth; run it to see why";
-      return report;
+      comparison.missing = "likwid-bench -t " + LikwidBench::kernel_name(loop.stream, loop.place) +
+                           " gave no bandwidth; run it to see why";
+      break;
     }
-    report["loops"].push_back(*found);
+    comparison.loops.push_back(*found);
   }
-  return report;
+  return comparison;
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library

@@ -1,13 +1,13 @@
-#include "tools/job/job_trace.h"
+#include "library/measure/job_trace.h"
 
 #include "comm_thread/engine/schedule.h"
 
-namespace weft::tools {
+namespace weft::library {
 
 using comm_thread::TeamThread;
 using perfmodel::ThreadTrace;
 
-JobTrace::JobTrace(Job& job, std::size_t events_per_thread) : job_(job) {
+JobTrace::JobTrace(comm_thread::Job& job, std::size_t events_per_thread) : job_(job) {
   const int count = job_.team().thread_count() + (job_.comm_thread().has_thread() ? 1 : 0);
   for (int thread = 0; thread < count; ++thread)
     threads_.push_back(std::make_unique<ThreadTrace>(events_per_thread));
@@ -51,4 +51,4 @@ void JobTrace::stop() {
   is_recording_ = false;
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library

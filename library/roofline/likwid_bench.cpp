@@ -1,11 +1,9 @@
-#include "tools/roofline/likwid_bench.h"
+#include "library/roofline/likwid_bench.h"
 
-#include <unistd.h>
-
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,20 +11,10 @@
 
 #include "perfmodel/core_probes.h"
 
-namespace weft::tools {
+namespace weft::library {
 namespace {
 
 using perfmodel::Stream;
-
-std::string program_in_path(const std::string& name) {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string program = folder + "/" + name;
-    if (access(program.c_str(), X_OK) == 0) return program;
-  }
-  return {};
-}
 
 /// Standard output of `command`.
 std::string output_of(const std::string& command) {
@@ -43,7 +31,7 @@ std::string output_of(const std::string& command) {
 LikwidBench::LikwidBench(std::map<unsigned, int> threads_of_domain, std::span<const unsigned> pus)
     : threads_of_domain_(std::move(threads_of_domain)),
       pus_(fmt::format("{}", fmt::join(pus, ","))),
-      program_(program_in_path("likwid-bench")) {}
+      is_installed_(!output_of("command -v likwid-bench").empty()) {}
 
 std::string LikwidBench::kernel_name(Stream stream, Place place) {
   constexpr std::array names{"load", "store",    "store_mem", "update",
@@ -63,8 +51,8 @@ std::optional<double> LikwidBench::bytes_per_second(Stream stream, Place place,
   // The calling thread is pinned to one of its threads' PUs, where all threads of the child would
   // crowd. Large pages, as for the arrays here: 3 % more.
   std::string command =
-      fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 taskset -c {} '{}' -t {} -i {}", pus_,
-                  program_, kernel, passes);
+      fmt::format("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 taskset -c {} likwid-bench -t {} -i {}",
+                  pus_, kernel, passes);
   for (const auto& [domain, threads] : threads_of_domain_)
     command +=
         fmt::format(" -w M{}:{}kB:{}", domain,
@@ -77,4 +65,4 @@ std::optional<double> LikwidBench::bytes_per_second(Stream stream, Place place,
   return megabytes > 0 ? std::optional(megabytes * 1e6) : std::nullopt;
 }
 
-}  // namespace weft::tools
+}  // namespace weft::library
