@@ -11,6 +11,7 @@
 #include "library/system/expected_symmetry.h"
 #include "library/system/linear_system.h"
 #include "library/system/vector_map.h"
+#include "solver/eigen/certificate.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/filtered_lanczos.h"
 
@@ -37,7 +38,11 @@ Eigenvalues result_of(const solver::EigenReport& found) {
   for (const solver::EigenPair& pair : found.pairs) {
     result.values.push_back(pair.value);
     result.residuals.push_back(pair.residual);
+    result.error_bounds.push_back(pair.error_bound);
   }
+  result.is_complete = found.completeness.is_shown;
+  result.statement = found.completeness.statement + ": " + found.completeness.why;
+  result.missing = found.completeness.missing;
   result.norm = found.norm;
   result.products = found.products;
   result.restarts = found.restarts;
@@ -57,7 +62,10 @@ Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvecto
     });
     library::collective_expect_symmetry(*state.system);
     solver::FilteredLanczos lanczos(*state.system->matrix_operator(), search);
-    Eigenvalues result = result_of(lanczos.collective_solve());
+    solver::EigenReport found = lanczos.collective_solve();
+    solver::collective_certify(*state.system->matrix_operator(), search.end, search.certificate,
+                               found);
+    Eigenvalues result = result_of(found);
     if (vectors == Eigenvectors::own_rows)
       result.vectors = collective_vectors(*state.system, lanczos, result.values.size());
     return result;

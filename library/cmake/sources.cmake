@@ -185,14 +185,17 @@ set(WEFT_LIBRARY_SOURCES
     solver/choice/matrix_traits.cpp
     solver/choice/row_scales.cpp
     solver/direct/incomplete_factor.cpp
+    solver/direct/inertia.cpp
     solver/direct/local_matrix.cpp
     solver/direct/small_matrix.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/eigen/block_basis.cpp
     solver/eigen/bounded_sum.cpp
+    solver/eigen/certificate.cpp
     solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
     solver/eigen/panel_kernels.cpp
+    solver/eigen/shifted_count.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp

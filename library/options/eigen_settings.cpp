@@ -8,6 +8,7 @@ namespace weft::library {
 
 const OptionTable<solver::EigenOptions>& eigen_options() {
   using Search = solver::EigenOptions;
+  using solver::Certificate;
   using solver::SpectrumEnd;
   using V = Values<Search>;
   constexpr NumberRange tolerances{.least = 1e-14, .most = 1, .expected = "1e-14 to 1"};
@@ -30,6 +31,12 @@ const OptionTable<solver::EigenOptions>& eigen_options() {
        V::whole(&Search::degree, 0, 10'000, "COUNT")},
       {"max-restarts", OptionGroup::rest, "of the search space",
        V::whole(&Search::max_restarts, 0, 1'000'000, "COUNT")},
+      {"certificate", OptionGroup::method,
+       "counts eigenvalues by a factorization: where that is cheap, where it fits, or not",
+       V::named<Certificate>(&Search::certificate,
+                             {{solver::name(Certificate::automatic), Certificate::automatic},
+                              {solver::name(Certificate::inertia), Certificate::inertia},
+                              {solver::name(Certificate::none), Certificate::none}})},
       {"mode", OptionGroup::rest, "how products communicate", mode_value<Search>(&Search::mode)}};
   return all;
 }

@@ -30,6 +30,10 @@ inline py::dict eigenvalues_of(const PyMatrix& a, const weft::Options& options, 
   result["residuals"] = array_of(found.residuals);
   result["vectors"] = has_vectors ? py::object(array_of(found.vectors)) : py::object(py::none());
   result["converged"] = found.converged();
+  result["error_bounds"] = array_of(found.error_bounds);
+  result["complete"] = found.is_complete;
+  result["statement"] = found.statement;
+  result["missing"] = found.missing;
   result["norm"] = found.norm;
   result["products"] = found.products;
   result["restarts"] = found.restarts;

@@ -20,7 +20,35 @@ struct EigenPair {
   double value = 0;
   /// ‖A x − θ x‖, recomputed from x: an eigenvalue of A lies within this distance of θ.
   double residual = 0;
+  /// How far θ may be from the eigenvalue that it stands for; see `Completeness`.
+  double error_bound = 0;
 };
+
+/// Whether the values found are all up to the last, each as often as it occurs. Where that is
+/// shown, the error bound of a value is that to the eigenvalue of the same number; else that to
+/// some eigenvalue.
+struct Completeness {
+  bool is_shown = false;
+  std::int64_t missing = 0;  // values that were not found, but are shown to be there
+  std::string statement = "not shown to be complete";
+  std::string why = "nothing was counted";  // a clause
+};
+
+/// Whether eigenvalues are counted, by the signs of the pivots of a factorization of one rank.
+/// automatic: where it takes little time beside the search. inertia: where it fits.
+enum class Certificate { automatic, inertia, none };
+
+inline const char* name(Certificate certificate) {
+  switch (certificate) {
+    case Certificate::automatic:
+      return "auto";
+    case Certificate::inertia:
+      return "inertia";
+    case Certificate::none:
+      break;
+  }
+  return "none";
+}
 
 /// Outcome of a search for eigenvalues; the same on every rank.
 struct EigenReport {
@@ -28,6 +56,11 @@ struct EigenReport {
   std::string explanation;
   /// From the end of the spectrum inwards.
   std::vector<EigenPair> pairs;
+  /// Ritz pairs that come next, which nobody asked for and which may be far off.
+  std::vector<EigenPair> next{};
+  /// max |XᵀX − I| of the vectors.
+  double orthogonality = 0;
+  Completeness completeness{};
   double norm = 0;  // ‖A‖₂ from the outermost Ritz values, which tolerances refer to
   std::int64_t products = 0;  // A·x for one vector
   int restarts = 0;

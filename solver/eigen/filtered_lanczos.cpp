@@ -499,6 +499,19 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
   }
 }
 
+/// max |XᵀX − I| of the first panels.
+double FilteredLanczos::collective_orthogonality() {
+  double most = 0;
+  for (int panel = 0; panel < wanted_panels(); ++panel) {
+    const SmallMatrix products = basis_.collective_products(wanted_panels(), basis_.panel(panel));
+    for (int column = 0; column < width(); ++column)
+      for (int row = 0; row < products.rows(); ++row)
+        most = std::max(
+            most, std::abs(products(row, column) - (row == panel * width() + column ? 1.0 : 0.0)));
+  }
+  return most;
+}
+
 EigenReport FilteredLanczos::collective_solve() {
   const perfmodel::Stopwatch watch;
   EigenReport report{.status = SolveStatus::not_converged,
@@ -510,8 +523,11 @@ EigenReport FilteredLanczos::collective_solve() {
   collective_look_at_spectrum();
   const Ritz ritz = collective_search(report);
   basis_.rotate(wanted_panels(), ritz.vectors);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(options_.count); ++i)
-    report.pairs.push_back({.value = ritz.values[i], .residual = ritz.residuals[i]});
+  for (std::size_t i = 0; i < ritz.values.size(); ++i) {
+    const EigenPair pair{ritz.values[i], ritz.residuals[i], ritz.residuals[i]};
+    (i < static_cast<std::size_t>(options_.count) ? report.pairs : report.next).push_back(pair);
+  }
+  report.orthogonality = collective_orthogonality();
   report.norm = norm_;
   report.products = filter_.product_count();
   report.degree = polynomial_.degree;

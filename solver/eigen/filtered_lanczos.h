@@ -24,6 +24,7 @@ struct EigenOptions {
   int subspace = 0;  // vectors of the search space; 0: chosen
   int degree = 0;  // of the filter; 0: chosen
   int max_restarts = 100;
+  Certificate certificate = Certificate::automatic;
   spmv::Mode mode = spmv::Mode::task;
 };
 
@@ -91,6 +92,7 @@ class FilteredLanczos {
   bool has_better_filter(double first, double last) const;
   void collective_follow(double first, double last, int count, const SmallMatrix& combination);
   int number_of_last(int kept) const;
+  double collective_orthogonality();
 
   spmv::SparseOperator& op_;
   EigenOptions options_;

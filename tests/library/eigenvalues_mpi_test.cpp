@@ -57,6 +57,10 @@ TEST_CASE(
           a, {{"count", "5"}, {"which", which}, {"tolerance", "1e-10"}}, Eigenvectors::own_rows);
       CHECK(found.converged());
       CHECK(found.products > 0);
+      CHECK(found.is_complete);
+      CHECK(found.statement.starts_with("complete: "));
+      CHECK(found.error_bounds.size() == 5);
+      CHECK(found.missing == 0);
       CHECK(found.norm == Approx(8).epsilon(0.05));
       REQUIRE(found.values.size() == 5);
       REQUIRE(found.vectors.size() == static_cast<std::size_t>(a.local_row_count()) * 5);

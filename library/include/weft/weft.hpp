@@ -562,8 +562,15 @@ struct Eigenvalues {
   Status status = Status::not_converged;  ///< converged, or not_converged after max-restarts
   std::vector<double> values;
   /// ‖A·x − θ·x‖ of each value θ and its vector x of norm 1, computed from x: an eigenvalue of the
-  /// matrix lies within this distance of θ. That none between the values is missing is not shown.
+  /// matrix lies within this distance of θ.
   std::vector<double> residuals;
+  /// How far each value is from the eigenvalue of its number where `is_complete`, else from some
+  /// eigenvalue.
+  std::vector<double> error_bounds;
+  /// True where a factorization shows that none is missing up to the last value.
+  bool is_complete = false;
+  std::string statement;  ///< `complete` or `not shown to be complete`, and why
+  std::int64_t missing = 0;  ///< values shown to be there that were not found
   /// This rank's rows; empty unless asked for. The entry of largest modulus of each vector is
   /// positive. Shape: [local_row_count · values.size()], the entries of a row together.
   std::vector<double> vectors;
@@ -577,11 +584,11 @@ struct Eigenvalues {
 
 /// Eigenvalues of a symmetric matrix, smallest or largest by value, with all copies of equal ones
 /// up to the width of a block: block Lanczos on a Chebyshev filter. `options`: count, which,
-/// tolerance, block, subspace, degree, max-restarts, mode, as of `weft eigen`. Ends where ‖A·x −
-/// θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors depend on neither
-/// ranks nor threads. Memory: subspace + 3·block vectors. Collective. Throws Error, also where the
-/// matrix is not symmetric or an operator without entries, and where count is more than an eighth
-/// of its rows and these are more than 256.
+/// tolerance, block, subspace, degree, max-restarts, certificate, mode, as of `weft eigen`. Ends
+/// where ‖A·x − θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors
+/// depend on neither ranks nor threads. Memory: subspace + 3·block vectors. Collective. Throws
+/// Error, also where the matrix is not symmetric or an operator without entries, and where count is
+/// more than an eighth of its rows and these are more than 256.
 WEFT_EXPORT Eigenvalues eigenvalues(const Matrix& matrix, const Options& options = {},
                                     Eigenvectors vectors = Eigenvectors::none);
 

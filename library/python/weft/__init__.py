@@ -414,7 +414,7 @@ def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
     vectors: gives the eigenvectors, too, as columns. Shape: (rows of this rank, count), or (rows of
         all, count) where every rank gave the whole matrix.
     options: count, which ("smallest" or "largest"), tolerance, block, subspace, degree, max_restarts,
-        mode, as of `weft eigen`.
+        certificate, mode, as of `weft eigen`.
     """
     return eigenvalues_of(_matrix_of(A, job, options), vectors, options)
 

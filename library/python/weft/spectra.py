@@ -22,6 +22,10 @@ class Eigenvalues(NamedTuple):
     norm: float  #: ‖A‖, which the tolerance refers to
     products: int  #: A·x for one vector
     restarts: int
+    error_bounds: Array  #: to the eigenvalue of the same number where complete, else to some one
+    complete: bool  #: a factorization shows that none is missing up to the last value
+    statement: str  #: "complete" or "not shown to be complete", and why
+    missing: int  #: values shown to be there that were not found
 
 
 class SpectralDensity(NamedTuple):
@@ -68,7 +72,7 @@ def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: boo
         agree(matrix.job, _fault_of_which(which, refused))
     found = eigenvalues_of(matrix, return_eigenvectors, dict(
         count=k, which="smallest" if which == "SA" else "largest",
-        tolerance=1e-14 if tol == 0 else tol, **options))
+        tolerance=1e-14 if tol == 0 else tol, **{"certificate": "none", **options}))
     ascending = np.argsort(found.values, kind="stable")
     if not found.converged:
         # As SciPy does, with the pairs that are good enough.

@@ -1,0 +1,213 @@
+#include "solver/eigen/certificate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "solver/eigen/shifted_count.h"
+
+namespace weft::solver {
+namespace {
+
+/// Operations of a factorization that are few beside any search.
+constexpr double few_flops = 1e8;
+/// Limit of `--certificate inertia`: some minutes.
+constexpr double most_flops = 1e12;
+/// A factorization, which does one operation after the other, takes as long as so many of a search.
+constexpr double weight_of_flops = 4;
+
+/// Values as distances from the wanted end: ascending, whichever end it is.
+class Found {
+ public:
+  Found(const EigenReport& report, SpectrumEnd end) : sign_(end == SpectrumEnd::smallest ? 1 : -1) {
+    double square = 0;
+    for (const EigenPair& pair : report.pairs) {
+      values.push_back(sign_ * pair.value);
+      residuals.push_back(pair.residual);
+      square += pair.residual * pair.residual;
+    }
+    if (!report.next.empty()) next = sign_ * report.next.front().value;
+    // Vectors that are orthonormal to δ only stand for some that are, with residuals of so much
+    // more.
+    const double few_units = 16 * std::numeric_limits<double>::epsilon();
+    rounding = report.norm * (few_units + static_cast<double>(count()) * report.orthogonality);
+    spread = std::sqrt(square) + rounding;
+  }
+
+  std::size_t count() const { return values.size(); }
+  /// A number that a caller knows, and back.
+  double outside(double value) const { return sign_ * value; }
+
+  std::vector<double> values{};
+  std::vector<double> residuals{};
+  std::optional<double> next{};
+  double rounding = 0;
+  double spread = 0;  // the same number of eigenvalues as values lie within this distance of them
+
+ private:
+  double sign_;
+};
+
+/// Eigenvalues before a number are shown to be so many at most.
+struct Shown {
+  double place = 0;  // that number less the rounding of the count
+  std::int64_t before = 0;
+};
+
+/// Counts what lies before `place`. None where the rounding exceeds `most_error`.
+std::optional<Shown> collective_count_before(const ShiftedCount& counter, const Found& found,
+                                             SpectrumEnd end, double place, double most_error) {
+  const auto counted = counter.collective_count(found.outside(place));
+  if (!counted || counted->error > most_error) return std::nullopt;
+  const std::int64_t before = end == SpectrumEnd::smallest ? counted->below : counted->above;
+  return Shown{place - counted->error, before};
+}
+
+/// Counts what lies up to the last value, at places ever nearer to it, between it and the next.
+std::optional<Shown> collective_count_up_to_last(const ShiftedCount& counter, const Found& found,
+                                                 SpectrumEnd end, double norm) {
+  const double last = found.values.back();
+  const double room = (found.next ? *found.next - last : norm) - 4 * found.spread;
+  if (!(room > 0)) return std::nullopt;
+  std::optional<Shown> best;
+  for (const double part : {0.5, 0.25, 0.0625}) {
+    const double place = last + 2 * found.spread + part * room;
+    const auto shown = collective_count_before(counter, found, end, place, part / 2 * room);
+    if (shown && (!best || shown->before < best->before)) best = shown;
+    if (best && best->before <= static_cast<std::int64_t>(found.count())) break;
+  }
+  return best;
+}
+
+/// How many values stand before the last ones that cannot be told apart.
+std::size_t count_before_last_cluster(const Found& found) {
+  std::size_t first = found.count() - 1;
+  while (first > 0 && found.values[first] - found.values[first - 1] <= 16 * found.spread) --first;
+  return first;
+}
+
+/// Counts what lies before the value of that number, at places ever farther from it.
+std::optional<Shown> collective_count_before_value(const ShiftedCount& counter, const Found& found,
+                                                   SpectrumEnd end, double norm,
+                                                   std::size_t number) {
+  const double value = found.values[number];
+  const double gap = number > 0 ? value - found.values[number - 1] : norm;
+  double distance = std::max(4 * found.spread, 1e-12 * norm);
+  for (int tries = 0; tries < 6; ++tries, distance *= 16) {
+    const double used = std::min(distance, gap / 2);
+    const auto shown = collective_count_before(counter, found, end, value - used, used / 4);
+    if (shown) return shown;
+  }
+  return std::nullopt;
+}
+
+/// Bounds of the values of a complete list. `beyond`: no other value lies before it; `shown_from`:
+/// where the last cluster of copies begins at the earliest, for those from number `last_cluster`.
+void set_bounds(const Found& found, std::optional<double> beyond, std::size_t last_cluster,
+                std::optional<double> shown_from, EigenReport& report) {
+  for (std::size_t begin = 0, end = 0; begin < found.count(); begin = end) {
+    end = begin + 1;
+    double square = found.residuals[begin] * found.residuals[begin];
+    while (end < found.count() && found.values[end] - found.values[end - 1] <= 4 * found.spread) {
+      square += found.residuals[end] * found.residuals[end];
+      ++end;
+    }
+    const double residual = std::sqrt(square);
+    double gap = HUGE_VAL;
+    if (begin > 0) gap = found.values[begin] - found.values[begin - 1] - 2 * found.spread;
+    if (end < found.count())
+      gap = std::min(gap, found.values[end] - found.values[end - 1] - 2 * found.spread);
+    else
+      gap = beyond ? std::min(gap, *beyond - found.values[end - 1] - found.spread) : 0.0;
+    double bound = residual;
+    if (gap > residual) bound = residual * (residual / gap);
+    for (std::size_t i = begin; i < end; ++i) {
+      double own = bound + found.rounding;
+      if (shown_from && i >= last_cluster)
+        own = std::max(found.spread, found.values[i] - *shown_from);
+      report.pairs[i].error_bound = own;
+    }
+  }
+}
+
+void show_complete(std::string why, EigenReport& report) {
+  report.completeness.is_shown = true;
+  report.completeness.statement = "complete";
+  report.completeness.why = std::move(why);
+}
+
+const char* side(SpectrumEnd end) { return end == SpectrumEnd::smallest ? "below" : "above"; }
+
+std::string counted_text(const Shown& shown, const Found& found, SpectrumEnd end) {
+  return fmt::format("a factorization counts {} {} {:.12g}", shown.before, side(end),
+                     found.outside(shown.place));
+}
+
+/// Counts, and says what that shows.
+void collective_use_counts(const ShiftedCount& counter, SpectrumEnd end, EigenReport& report) {
+  const Found found(report, end);
+  const auto count = static_cast<std::int64_t>(found.count());
+  Completeness& said = report.completeness;
+  const auto all = collective_count_up_to_last(counter, found, end, report.norm);
+  if (all && all->before == count) {
+    set_bounds(found, all->place, found.count(), std::nullopt, report);
+    return show_complete(counted_text(*all, found, end), report);
+  }
+  const std::size_t first = count_before_last_cluster(found);
+  const auto before = collective_count_before_value(counter, found, end, report.norm, first);
+  if (!before) {
+    said.why = "no factorization is accurate enough to count";
+    return;
+  }
+  said.missing = std::max<std::int64_t>(0, before->before - static_cast<std::int64_t>(first));
+  said.why = fmt::format("{}, of which {} are found", counted_text(*before, found, end), first);
+  if (said.missing > 0) {
+    report.status = SolveStatus::not_converged;
+    report.explanation = said.why;
+  }
+  if (before->before != static_cast<std::int64_t>(first)) return;
+  set_bounds(found, std::nullopt, first, before->place, report);
+  show_complete(fmt::format("{}, and of copies of the last value there may be more",
+                            counted_text(*before, found, end)),
+                report);
+}
+
+/// Operations that the search took, by its products.
+double flops_of_search(const spmv::SparseOperator& op, const EigenReport& report) {
+  return 2.0 * static_cast<double>(report.products) *
+         static_cast<double>(op.matrix().matrix().global_nonzero_count);
+}
+
+}  // namespace
+
+void collective_certify(const spmv::SparseOperator& op, SpectrumEnd end, Certificate certificate,
+                        EigenReport& report) {
+  const Found found(report, end);
+  for (EigenPair& pair : report.pairs) pair.error_bound = pair.residual + found.rounding;
+  if (report.status != SolveStatus::converged) {
+    report.completeness.why = "not all values are found";
+  } else if (std::ssize(report.pairs) == op.global_row_count()) {
+    set_bounds(found, HUGE_VAL, found.count(), std::nullopt, report);
+    show_complete("there are no more than the rows", report);
+  } else if (report.norm == 0) {
+    show_complete("all are zero", report);
+  } else if (certificate != Certificate::none) {
+    const double limit = certificate == Certificate::inertia
+                             ? most_flops
+                             : std::max(few_flops, flops_of_search(op, report) / weight_of_flops);
+    const ShiftedCount counter(op, std::ldexp(1.0, std::ilogb(report.norm)), limit);
+    if (counter.obstacle().empty())
+      collective_use_counts(counter, end, report);
+    else
+      report.completeness.why = counter.obstacle();
+  }
+}
+
+}  // namespace weft::solver

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "solver/eigen/eigen_report.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::solver {
+
+/// Says of the pairs of `report` how far each may be off, and whether one is missing.
+///
+/// The k pairs found show that k eigenvalues lie beyond the last value and its residual (Kahan). A
+/// number σ a little further inwards, of which a factorization shows that no more than k are
+/// beyond it, shows that there are no others. Where the last values are copies of more than were
+/// asked for, σ lies before these instead. Rank 0 factors the matrix, if that fits there.
+///
+/// Error bounds. Not complete: the residual, to some eigenvalue (Weyl). Complete: values closer
+/// than their residuals form a cluster, of which each is within ‖R‖, the Frobenius norm of the
+/// cluster's residuals (Kahan), and within ‖R‖²/gap, where the gap is the distance to the next
+/// value less ‖R‖ (Li, Li 2005). What rounding adds, 16·ε·‖A‖, is in all of them.
+///
+/// The same on every rank, whatever their number. Collective. Thread: the main thread, outside the
+/// team. Throws comm_thread::MpiError.
+/// Source: Parlett, "The Symmetric Eigenvalue Problem", sections 3.3, 11.5 and 11.7; Li, Li 2005,
+/// "A note on eigenvalues of perturbed Hermitian matrices".
+void collective_certify(const spmv::SparseOperator& op, SpectrumEnd end, Certificate certificate,
+                        EigenReport& report);
+
+}  // namespace weft::solver
