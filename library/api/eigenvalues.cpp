@@ -8,12 +8,10 @@
 #include "library/options/eigen_settings.h"
 #include "library/options/option.h"
 #include "library/solve/solve_description.h"
-#include "library/system/expected_symmetry.h"
+#include "library/system/eigen_search.h"
 #include "library/system/linear_system.h"
 #include "library/system/vector_map.h"
-#include "solver/eigen/certificate.h"
 #include "solver/eigen/eigen_report.h"
-#include "solver/eigen/filtered_lanczos.h"
 
 namespace weft {
 inline namespace v0 {
@@ -21,12 +19,12 @@ namespace {
 
 /// The vectors in the caller's rows, the entries of a row together. Collective.
 std::vector<double> collective_vectors(const library::LinearSystem& system,
-                                       const solver::FilteredLanczos& lanczos, std::size_t count) {
+                                       const library::EigenSearch& search, std::size_t count) {
   library::VectorMap& map = system.map();
   std::vector<double> own(map.given_count());
   std::vector<double> all(map.given_count() * count);
   for (std::size_t number = 0; number < count; ++number) {
-    map.collective_from_operator(lanczos.collective_vector(static_cast<int>(number)), own);
+    map.collective_from_operator(search.collective_vector(static_cast<int>(number)), own);
     for (std::size_t row = 0; row < own.size(); ++row) all[row * count + number] = own[row];
   }
   return all;
@@ -56,18 +54,15 @@ Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvecto
   return library::guarded([&] {
     Matrix::State& state = *matrix.state();
     state.job->roll_call.collective_answer("a search for eigenvalues");
-    solver::EigenOptions search;
+    library::EigenSettings settings;
     library::collective_agree_on(state.space, "eigenvalues", "", options, [&] {
-      library::read_options(options.all(), library::eigen_options(), search);
+      library::read_options(options.all(), library::eigen_options(), settings);
+      settings.check_search();
     });
-    library::collective_expect_symmetry(*state.system);
-    solver::FilteredLanczos lanczos(*state.system->matrix_operator(), search);
-    solver::EigenReport found = lanczos.collective_solve();
-    solver::collective_certify(*state.system->matrix_operator(), search.end, search.certificate,
-                               found);
-    Eigenvalues result = result_of(found);
+    library::EigenSearch search(*state.system, settings);
+    Eigenvalues result = result_of(search.collective_solve());
     if (vectors == Eigenvectors::own_rows)
-      result.vectors = collective_vectors(*state.system, lanczos, result.values.size());
+      result.vectors = collective_vectors(*state.system, search, result.values.size());
     return result;
   });
 }

@@ -130,6 +130,7 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
     library/system/block_columns.cpp
+    library/system/eigen_search.cpp
     library/system/expected_symmetry.cpp
     library/system/jacobi_system.cpp
     library/system/linear_system.cpp
@@ -194,7 +195,11 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/certificate.cpp
     solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
+    solver/eigen/lobpcg.cpp
+    solver/eigen/orthonormalised.cpp
+    solver/eigen/panel_column.cpp
     solver/eigen/panel_kernels.cpp
+    solver/eigen/panel_products.cpp
     solver/eigen/shifted_count.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp

@@ -1,18 +1,23 @@
 #include "library/options/eigen_settings.h"
 
+#include <string>
+
+#include "comm_thread/mpi/option_name.h"
 #include "library/options/mode_option.h"
 #include "library/options/option_values.h"
 #include "solver/eigen/eigen_report.h"
 
 namespace weft::library {
+namespace {
 
-const OptionTable<solver::EigenOptions>& eigen_options() {
+/// Those of the search alone.
+OptionTable<solver::EigenOptions> search_options() {
   using Search = solver::EigenOptions;
   using solver::Certificate;
   using solver::SpectrumEnd;
   using V = Values<Search>;
   constexpr NumberRange tolerances{.least = 1e-14, .most = 1, .expected = "1e-14 to 1"};
-  static const OptionTable<Search> all{
+  return {
       {"count", OptionGroup::method, "eigenvalues to find",
        V::whole(&Search::count, 1, 10'000, "COUNT")},
       {"which", OptionGroup::method, "end of the spectrum, by value and not by modulus",
@@ -38,6 +43,72 @@ const OptionTable<solver::EigenOptions>& eigen_options() {
                               {solver::name(Certificate::inertia), Certificate::inertia},
                               {solver::name(Certificate::none), Certificate::none}})},
       {"mode", OptionGroup::rest, "how products communicate", mode_value<Search>(&Search::mode)}};
+}
+
+/// Those that say by which method.
+OptionTable<solver::EigenOptions> method_options() {
+  using Search = solver::EigenOptions;
+  using solver::EigenMethod;
+  using V = Values<Search>;
+  return {{"method", OptionGroup::method,
+           "lanczos, or lobpcg for a mass matrix or with a preconditioner",
+           V::named<EigenMethod>(&Search::method,
+                                 {{solver::name(EigenMethod::automatic), EigenMethod::automatic},
+                                  {solver::name(EigenMethod::lanczos), EigenMethod::lanczos},
+                                  {solver::name(EigenMethod::lobpcg), EigenMethod::lobpcg}})},
+          {"max-iterations", OptionGroup::rest, "steps of lobpcg",
+           V::whole(&Search::max_iterations, 0, 1'000'000, "COUNT")}};
+}
+
+/// An option of the search as one of all settings.
+OptionOf<EigenSettings> of_settings(const OptionOf<solver::EigenOptions>& option) {
+  const ValueOf<solver::EigenOptions>& value = option.value;
+  return {option.name,
+          option.group,
+          option.help,
+          {[read = value.read](EigenSettings& settings, const std::string& word,
+                               const std::string& item) { read(settings.search, word, item); },
+           [show = value.show](const EigenSettings& settings) { return show(settings.search); },
+           value.type,
+           value.limits,
+           {},
+           value.is_list}};
+}
+
+OptionTable<EigenSettings> all_options() {
+  OptionTable<EigenSettings> all;
+  for (const auto& table : {search_options(), method_options()})
+    for (const auto& option : table) all.push_back(of_settings(option));
+  all.push_back({"mass", OptionGroup::method,
+                 "B of A x = lambda B x, a file or problem; consistent: that of elasticity3d",
+                 Values<EigenSettings>::text(&EigenSettings::mass, "FILE|consistent")});
+  OptionTable<SolveSettings> of_preconditioner;
+  for (const char* const name : {"preconditioner", "near-null", "coordinates", "block-size"})
+    of_preconditioner.push_back(*find_option(solve_options(), name));
+  append(all, of_preconditioner);
+  return all;
+}
+
+}  // namespace
+
+solver::EigenMethod EigenSettings::chosen_method() const {
+  using solver::EigenMethod;
+  if (search.method != EigenMethod::automatic) return search.method;
+  return mass.empty() && preconditioner == "none" ? EigenMethod::lanczos : EigenMethod::lobpcg;
+}
+
+void EigenSettings::check_search() const {
+  const bool is_lobpcg = chosen_method() == solver::EigenMethod::lobpcg;
+  const std::string lanczos = comm_thread::option_name("method", "lanczos");
+  const std::string lobpcg = comm_thread::option_name("method", "lobpcg");
+  check_needs({{{"preconditioner", "mass", "max-iterations"}, is_lobpcg, "with " + lanczos, lobpcg},
+               {{"subspace", "degree", "max-restarts"}, !is_lobpcg, "with " + lobpcg, lanczos}},
+              eigen_options(), *this);
+  check();
+}
+
+const OptionTable<EigenSettings>& eigen_options() {
+  static const OptionTable<EigenSettings> all = all_options();
   return all;
 }
 

@@ -1,11 +1,26 @@
 #pragma once
 
+#include <string>
+
 #include "library/options/option.h"
-#include "solver/eigen/filtered_lanczos.h"
+#include "library/options/solve_settings.h"
+#include "solver/eigen/eigen_options.h"
 
 namespace weft::library {
 
+/// What the options of `weft eigen` and of weft::eigenvalues ask for. Of the options of a solve
+/// there are those of the matrix and of the preconditioner.
+struct EigenSettings : SolveSettings {
+  solver::EigenOptions search;
+  std::string mass;  // a problem, or `consistent`; empty: the identity
+
+  /// That of the search, with `automatic` replaced.
+  solver::EigenMethod chosen_method() const;
+  /// Throws comm_thread::InputError where settings contradict each other.
+  void check_search() const;
+};
+
 /// The options of `weft eigen` about the search itself.
-const OptionTable<solver::EigenOptions>& eigen_options();
+const OptionTable<EigenSettings>& eigen_options();
 
 }  // namespace weft::library

@@ -98,6 +98,14 @@ std::optional<SymmetricEigen> eigen_by_reduction(const SmallMatrix& matrix) {
 
 }  // namespace
 
+SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b) {
+  SmallMatrix result(a.rows(), b.columns());
+  for (int j = 0; j < b.columns(); ++j)
+    for (int k = 0; k < b.rows(); ++k)
+      for (int i = 0; i < a.rows(); ++i) result(i, j) += a(i, k) * b(k, j);
+  return result;
+}
+
 SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
   constexpr int most_rotated_rows = 32;
   if (matrix.rows() > most_rotated_rows)

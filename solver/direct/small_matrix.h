@@ -29,6 +29,9 @@ class SmallMatrix {
   std::vector<double> values_;
 };
 
+/// a·b. Shape: b: [columns of a, any].
+SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b);
+
 /// Eigenvalues in ascending order and orthonormal eigenvectors, as columns.
 struct SymmetricEigen {
   std::vector<double> values;

@@ -15,10 +15,11 @@ inline const char* name(SpectrumEnd end) {
   return end == SpectrumEnd::smallest ? "smallest" : "largest";
 }
 
-/// An eigenvalue θ of a symmetric A with a vector x of norm 1.
+/// An eigenvalue θ of a symmetric A, or of A·x = λ·B·x, with a vector x of norm 1.
 struct EigenPair {
   double value = 0;
-  /// ‖A x − θ x‖, recomputed from x: an eigenvalue of A lies within this distance of θ.
+  /// ‖A x − θ x‖, recomputed from x: an eigenvalue of A lies within this distance of θ. With a mass
+  /// matrix ‖A x − θ B x‖.
   double residual = 0;
   /// How far θ may be from the eigenvalue that it stands for; see `Completeness`.
   double error_bound = 0;
@@ -52,6 +53,7 @@ inline const char* name(Certificate certificate) {
 
 /// Outcome of a search for eigenvalues; the same on every rank.
 struct EigenReport {
+  std::string method = "lanczos";
   SolveStatus status = SolveStatus::not_converged;
   std::string explanation;
   /// From the end of the spectrum inwards.
@@ -63,7 +65,7 @@ struct EigenReport {
   Completeness completeness{};
   double norm = 0;  // ‖A‖₂ from the outermost Ritz values, which tolerances refer to
   std::int64_t products = 0;  // A·x for one vector
-  int restarts = 0;
+  int restarts = 0;  // of the search space; steps of lobpcg
   int degree = 0;  // of the last filter
   int width = 0;  // vectors of a block
   int subspace = 0;  // vectors of the search space

@@ -9,6 +9,9 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "perfmodel/stopwatch.h"
+#include "solver/eigen/orthonormalised.h"
+#include "solver/eigen/panel_column.h"
+#include "solver/eigen/powers_of_two.h"
 
 namespace weft::solver {
 namespace {
@@ -49,23 +52,6 @@ int panels_in_memory(std::int64_t rows, const EigenOptions& options) {
   return std::max(panels, kept_of(panels, wanted) + wanted) + 1;
 }
 
-/// A power of two, at least `value`; 1 for a matrix of zeros.
-double power_above(double value) {
-  if (!(value > 0) || !std::isfinite(value)) return 1;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return std::ldexp(1.0, std::min(exponent, 1023));
-}
-
-/// a·b. Shape: both square.
-SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b) {
-  SmallMatrix result(a.rows(), b.columns());
-  for (int j = 0; j < b.columns(); ++j)
-    for (int k = 0; k < b.rows(); ++k)
-      for (int i = 0; i < a.rows(); ++i) result(i, j) += a(i, k) * b(k, j);
-  return result;
-}
-
 /// Where a vector of a panel goes of which only the sum is wanted.
 SmallMatrix sum_of_panels(int count, int width) {
   SmallMatrix combination(count * width, width);
@@ -81,44 +67,6 @@ SmallMatrix sum_of_greatest(const SymmetricEigen& found, int panels, int width) 
     for (int i = 0; i < count; ++i)
       combination(i, number % width) += found.vectors(i, count - 1 - number);
   return combination;
-}
-
-/// How the columns of a panel become orthonormal, by the Gram matrix G = D⁻¹·U·Λ·Uᵀ·D⁻¹ of them.
-struct Orthonormalised {
-  SmallMatrix factor;  // D·U·Λ^−½; columns of directions that vanish are zero
-  SmallMatrix inverse;  // Λ^½·Uᵀ·D⁻¹; rows of these are zero
-  double smallest = 0;  // of Λ
-  int dropped = 0;  // the first columns
-};
-
-/// `least`: directions vanish below that part of the largest.
-Orthonormalised orthonormalising(const SmallMatrix& gram, double least) {
-  const int size = gram.rows();
-  std::vector<double> scale;
-  for (int i = 0; i < size; ++i) scale.push_back(gram(i, i) > 0 ? 1 / std::sqrt(gram(i, i)) : 0.0);
-  SmallMatrix correlation(size, size);
-  for (int j = 0; j < size; ++j)
-    for (int i = 0; i < size; ++i)
-      correlation(i, j) =
-          gram(i, j) * scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
-  const SymmetricEigen eigen = symmetric_eigen(correlation);
-  Orthonormalised result{.factor = SmallMatrix(size, size),
-                         .inverse = SmallMatrix(size, size),
-                         .smallest = eigen.values.front()};
-  for (int j = 0; j < size; ++j) {
-    const double value = eigen.values[static_cast<std::size_t>(j)];
-    if (!(value > least)) {
-      ++result.dropped;
-      continue;
-    }
-    for (int i = 0; i < size; ++i) {
-      const double of_column = scale[static_cast<std::size_t>(i)];
-      result.factor(i, j) = of_column * eigen.vectors(i, j) / std::sqrt(value);
-      result.inverse(j, i) =
-          of_column > 0 ? eigen.vectors(i, j) * std::sqrt(value) / of_column : 0.0;
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -514,7 +462,8 @@ double FilteredLanczos::collective_orthogonality() {
 
 EigenReport FilteredLanczos::collective_solve() {
   const perfmodel::Stopwatch watch;
-  EigenReport report{.status = SolveStatus::not_converged,
+  EigenReport report{.method = name(EigenMethod::lanczos),
+                     .status = SolveStatus::not_converged,
                      .explanation = "",
                      .pairs = {},
                      .width = width(),
@@ -536,23 +485,7 @@ EigenReport FilteredLanczos::collective_solve() {
 }
 
 std::vector<double> FilteredLanczos::collective_vector(int number) const {
-  const double* const panel = basis_.panel(number / width());
-  std::vector<double> vector(op_.element_count());
-  double largest = 0;
-  for (std::size_t row = 0; row < vector.size(); ++row) {
-    vector[row] =
-        panel[row * static_cast<std::size_t>(width()) + static_cast<std::size_t>(number % width())];
-    if (std::abs(vector[row]) > std::abs(largest)) largest = vector[row];
-  }
-  const double of_all = op_.communicator().max(std::abs(largest));
-  const int rank = op_.communicator().rank();
-  const int first = -static_cast<int>(op_.communicator().max(
-      std::abs(largest) == of_all ? -static_cast<double>(rank)
-                                  : -static_cast<double>(op_.communicator().size())));
-  const double sign = op_.communicator().sum(rank == first && largest < 0 ? 1.0 : 0.0);
-  if (sign > 0)
-    for (double& entry : vector) entry = -entry;
-  return vector;
+  return collective_signed_column(op_, basis_.panel(number / width()), width(), number % width());
 }
 
 }  // namespace weft::solver

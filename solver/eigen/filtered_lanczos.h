@@ -8,25 +8,11 @@
 #include "solver/direct/small_matrix.h"
 #include "solver/eigen/block_basis.h"
 #include "solver/eigen/chebyshev_filter.h"
+#include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "spmv/matrix/sparse_operator.h"
-#include "spmv/modes/mode.h"
 
 namespace weft::solver {
-
-/// What to look for, and how.
-struct EigenOptions {
-  int count = 1;
-  SpectrumEnd end = SpectrumEnd::smallest;
-  double tolerance = 1e-8;  // ‖A x − θ x‖ <= tolerance · ‖A‖
-  /// Vectors of a block: 1, 2, 4 or 8. A value with more copies than that may be found too seldom.
-  int width = 4;
-  int subspace = 0;  // vectors of the search space; 0: chosen
-  int degree = 0;  // of the filter; 0: chosen
-  int max_restarts = 100;
-  Certificate certificate = Certificate::automatic;
-  spmv::Mode mode = spmv::Mode::task;
-};
 
 /// Some eigenvalues at one end of the spectrum of a symmetric matrix, with their vectors: thick-
 /// restart block Lanczos on a Chebyshev polynomial of the matrix, which is large at the wanted end

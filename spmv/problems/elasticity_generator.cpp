@@ -14,7 +14,10 @@ std::size_t bit(std::size_t number, std::size_t i) { return number >> i & 1; }
 }  // namespace
 
 ElasticityGenerator::ElasticityGenerator(const Problem& problem) : elements_(problem.grid) {
-  fill_element(problem.elasticity.poisson_ratio);
+  if (problem.elasticity.is_mass)
+    fill_mass();
+  else
+    fill_element(problem.elasticity.poisson_ratio);
   for (std::size_t sides = 0; sides < 64; ++sides) couplings_.push_back(couplings(sides));
 }
 
@@ -49,6 +52,17 @@ void ElasticityGenerator::fill_element(double poisson_ratio) {
   for (std::size_t row = 0; row < element_rows; ++row)
     for (std::size_t column = 0; column < row; ++column)
       element_[column][row] = element_[row][column];
+}
+
+/// The mass matrix of a unit cube.
+void ElasticityGenerator::fill_mass() {
+  for (std::size_t a = 0; a < corners; ++a)
+    for (std::size_t b = 0; b < corners; ++b)
+      for (std::size_t i = 0; i < 3; ++i) {
+        double value = 1;
+        for (std::size_t k = 0; k < 3; ++k) value /= bit(a, k) == bit(b, k) ? 3 : 6;
+        element_[3 * a + i][3 * b + i] = value;
+      }
 }
 
 /// Sums over the elements around a node, in one order for both nodes of a pair.

@@ -12,7 +12,9 @@ namespace weft::spmv {
 /// Makes the rows of linear elasticity on a bar of NX × NY × NZ unit cubes, trilinear hexahedra,
 /// with Young's modulus 1 and the face x = 0 clamped: its nodes have no rows. The others are
 /// numbered x fastest, and each has three rows, its displacements in x, y and z. Symmetric to the
-/// last bit, positive definite; up to 81 entries a row.
+/// last bit, positive definite; up to 81 entries a row. With `mass` the consistent mass matrix of
+/// density 1 instead: in each direction a line of (1 4 1)/6 with halves at its ends, and no
+/// couplings between directions of displacement; up to 27 entries a row.
 ///
 ///     NX = 2, one line of nodes     clamped ─ node 0: rows 0 1 2 ─ node 1: rows 3 4 5
 ///
@@ -44,6 +46,7 @@ class ElasticityGenerator {
 
   Place place(GlobalIndex node) const;
   void fill_element(double poisson_ratio);
+  void fill_mass();
   Couplings couplings(std::size_t sides) const;
 
   GridSize elements_;

@@ -88,7 +88,9 @@ void parse_elasticity(const ProblemReader& reader, std::string_view text, Proble
   problem.grid = parse_grid(reader, parts[0], 3);
   const GridSize& elements = problem.grid;
   reader.check_total({elements.x, elements.y, 2, elements.z, 2, 3}, 81);
-  const auto words = std::span(parts).subspan(1);
+  auto words = std::span(parts).subspan(1);
+  problem.elasticity.is_mass = !words.empty() && words.back() == "mass";
+  if (problem.elasticity.is_mass) words = words.first(words.size() - 1);
   for (const auto& [key, value] : reader.keys_and_values(words, "nu")) {
     if (key != "nu") reader.fail("found the key '" + std::string(key) + "'; expected nu");
     problem.elasticity.poisson_ratio = reader.finite(value, "Poisson's ratio");
@@ -192,7 +194,7 @@ const char* Problem::words() {
   return "poisson3d:N or :NXxNYxNZ, poisson2d:NXxNY, poisson3d27:N,\n"
          "anisotropic3d:N,ex,ey,ez, diffusion3d:N,constant|jumps:RATIO|\n"
          "checkerboard:BLOCK,RATIO|lognormal:SIGMA,seed=1|file=PATH,\n"
-         "convection3d:N,vx,vy,vz, elasticity3d:NXxNYxNZ,nu=0.3,\n"
+         "convection3d:N,vx,vy,vz, elasticity3d:NXxNYxNZ,nu=0.3[,mass],\n"
          "irregular:N,nnzr=15,bandwidth=B,seed=1,\n"
          "anderson3d:N,W=16,seed=1, holstein-hubbard:sites=6,up=3,down=3,phonons=15,\n"
          "t=1,U=1,omega=1,g=1,basis=HMEp|HMeP,vanishing=kept|dropped, heisenberg:L,Sz,\n"
@@ -287,7 +289,8 @@ std::string Problem::name() const {
       return "anderson3d:" + text_of(grid, 3) + ",W=" + text_of(anderson.width) +
              ",seed=" + std::to_string(anderson.seed);
     case ProblemKind::elasticity3d:
-      return "elasticity3d:" + text_of(grid, 3) + ",nu=" + text_of(elasticity.poisson_ratio);
+      return "elasticity3d:" + text_of(grid, 3) + ",nu=" + text_of(elasticity.poisson_ratio) +
+             (elasticity.is_mass ? ",mass" : "");
     case ProblemKind::convection3d:
       return "convection3d:" + text_of(grid, 3) + "," + text_of(weights[0]) + "," +
              text_of(weights[1]) + "," + text_of(weights[2]);

@@ -53,9 +53,10 @@ struct AndersonSettings {
   std::uint64_t seed = 1;
 };
 
-/// Parameters of `elasticity3d:NXxNYxNZ,nu=…` besides the elements.
+/// Parameters of `elasticity3d:NXxNYxNZ,nu=…,mass` besides the elements.
 struct ElasticitySettings {
   double poisson_ratio = 0.3;
+  bool is_mass = false;  // the consistent mass matrix in the place of the stiffness
 };
 
 /// System to solve: a generated one, described completely, or the path of a file.
@@ -71,6 +72,7 @@ struct Problem {
   ///     diffusion3d:N,checkerboard:BLOCK,RATIO       diffusion3d:N,lognormal:SIGMA,seed=1
   ///     diffusion3d:N,file=PATH                      elasticity3d:NXxNYxNZ,nu=0.3
   ///     convection3d:N,vx,vy,vz                      heisenberg:L,Sz
+  ///     elasticity3d:NXxNYxNZ,mass
   ///
   /// The bandwidth defaults to max(16, N/50). Throws comm_thread::InputError.
   static Problem parse(std::string_view word);

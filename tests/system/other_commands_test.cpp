@@ -121,6 +121,37 @@ TEST_CASE("eigen finds both copies of a value, writes vectors and refuses what h
   CHECK(too_many.errors.find("--count: found 1000; expected 1 to 200") != std::string::npos);
 }
 
+TEST_CASE("eigen finds vibrations with a mass matrix by lobpcg and amg, with the same bits") {
+  const ScratchFolder folder;
+  std::set<std::string> fingerprints;
+  for (const int ranks : {1, 3}) {
+    const auto result = run_weft(ranks, {"eigen", "elasticity3d:8x4x4", "--mass", "consistent",
+                                         "--preconditioner", "amg", "--count", "4", "--threads",
+                                         "1", "--vectors", folder.path("x.npy"), "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const json report = report_of(result);
+    CHECK(report.value("method", "") == "lobpcg");
+    const json pairs = report["eigenvalues"]["pairs"];
+    REQUIRE(pairs.size() == 4);
+    // The square bar bends equally in both directions.
+    CHECK(pairs[1]["value"].get<double>() == Approx(pairs[0]["value"].get<double>()).epsilon(1e-7));
+    fingerprints.insert(fingerprint(read_file(folder.path("x.npy"))) + pairs.dump());
+  }
+  CHECK(fingerprints.size() == 1);
+  const auto other_size = run_weft(
+      2, {"eigen", "elasticity3d:8x4x4", "--mass", "elasticity3d:4x4x4,mass", "--threads", "1"});
+  CHECK(other_size.exit_code == 2);
+  CHECK(other_size.errors.find("--mass: found a matrix of 300 rows; expected 600") !=
+        std::string::npos);
+  const auto without = run_weft(1, {"eigen", "poisson2d:20", "--mass", "consistent"});
+  CHECK(without.exit_code == 2);
+  const auto with_lanczos =
+      run_weft(1, {"eigen", "poisson2d:20", "--method", "lanczos", "--preconditioner", "amg"});
+  CHECK(with_lanczos.exit_code == 2);
+  CHECK(with_lanczos.errors.find("--preconditioner: found with --method lanczos; expected --method "
+                                 "lobpcg") != std::string::npos);
+}
+
 TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
   for (const int ranks : {1, 2, 3})
     check_spmv(ranks, "vector,overlap,overlap-test,task",

@@ -12,13 +12,12 @@
 #include "library/options/eigen_settings.h"
 #include "library/options/matrix_settings.h"
 #include "library/solve/solvable_system.h"
-#include "library/system/expected_symmetry.h"
+#include "library/system/eigen_search.h"
 #include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/eigen/certificate.h"
+#include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
-#include "solver/eigen/filtered_lanczos.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
@@ -36,10 +35,9 @@
 namespace weft::tools {
 namespace {
 
-struct EigenCommand : SystemOptions, library::MatrixSettings {
+struct EigenCommand : SystemOptions, library::EigenSettings {
   EigenCommand() { order.clear(); }
 
-  solver::EigenOptions search;
   std::string vectors_path;
 };
 
@@ -59,7 +57,9 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
   report["problem"] = {{"name", problem.name()},
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
-  report["method"] = "lanczos";
+  report["method"] = found.method;
+  if (!options.mass.empty()) report["mass"] = options.mass;
+  if (options.preconditioner != "none") report["preconditioner"] = options.preconditioner;
   report["mode"] = spmv::name(options.search.mode);
   report["status"] = name(found.status);
   report["eigenvalues"] = {{"which", solver::name(options.search.end)},
@@ -84,11 +84,13 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
              report["problem"]["rows"].get<std::int64_t>(),
              report["problem"]["nonzeros"].get<std::int64_t>());
   if (report.contains("ordering")) print_ordering(report["ordering"]);
-  fmt::print("run          lanczos, {}, {}, blocks of {}, search space of {} vectors\n",
+  fmt::print("run          {}, {}, {}, blocks of {}, search space of {} vectors\n", found.method,
              report["mode"].get<std::string>(), ranks_and_threads(report), found.width,
              found.subspace);
-  fmt::print("result       {} after {} products and {} restarts, filter of degree {}\n",
-             name(found.status), found.products, found.restarts, found.degree);
+  fmt::print("result       {} after {} products and {}\n", name(found.status), found.products,
+             found.degree > 0
+                 ? fmt::format("{} restarts, filter of degree {}", found.restarts, found.degree)
+                 : fmt::format("{} steps", found.restarts));
   const Json& seconds = report["seconds"];
   fmt::print("time         {:.3f} s: set-up {:.3f} s, search {:.3f} s, certificate {:.3f} s\n",
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
@@ -103,10 +105,10 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
 
 /// Writes the vectors as columns. Collective.
 void collective_write_vectors(const library::LinearSystem& system,
-                              const solver::FilteredLanczos& lanczos, const EigenCommand& options) {
+                              const library::EigenSearch& search, const EigenCommand& options) {
   std::vector<std::vector<double>> vectors;
   for (int number = 0; number < options.search.count; ++number)
-    vectors.push_back(lanczos.collective_vector(number));
+    vectors.push_back(search.collective_vector(number));
   system.collective_write({vectors.begin(), vectors.end()}, options.vectors_path);
 }
 
@@ -114,15 +116,17 @@ void collective_write_vectors(const library::LinearSystem& system,
 double collective_search_bytes(const Job& job, const spmv::Problem& problem,
                                const EigenCommand& options) {
   const library::SystemSize size = library::collective_system_size(job.world(), problem, options);
-  return size.rows / job.world().size() * sizeof(double) *
-         solver::FilteredLanczos::vector_count(static_cast<std::int64_t>(size.rows),
-                                               options.search);
+  return library::search_bytes(options, size.rows, job.world().size());
 }
 
 int search(const comm_thread::MpiSession& session, EigenCommand options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
-  options.order = options.order_of(problem);
+  options.check_search();
+  // Other files have the rows as given.
+  const bool needs_given = options.chosen_method() == solver::EigenMethod::lobpcg;
+  options.order =
+      options.order.empty() && needs_given ? std::string("given") : options.order_of(problem);
   Job job = collective_start_job(session, options);
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
@@ -134,23 +138,19 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
-  library::collective_expect_symmetry(*system);
-  spmv::SparseOperator& op = *system->matrix_operator();
-  solver::FilteredLanczos lanczos(op, options.search);
+  const spmv::SparseOperator& op = *system->matrix_operator();
+  library::EigenSearch lookup(*system, options);
   const double setup_seconds = watch.seconds();
   output.timeline.collective_start();
-  solver::EigenReport found = lanczos.collective_solve();
-  const perfmodel::Stopwatch certificate_watch;
-  solver::collective_certify(op, options.search.end, options.search.certificate, found);
-  const double certificate_seconds = certificate_watch.seconds();
-  if (!options.vectors_path.empty()) collective_write_vectors(*system, lanczos, options);
+  const solver::EigenReport found = lookup.collective_solve();
+  if (!options.vectors_path.empty()) collective_write_vectors(*system, lookup, options);
   Json report = collective_eigen_report(job, op.matrix().matrix(), options, problem, found);
   const Json ordering = ordering_report(system->ordering());
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["seconds"] = {{"total", watch.seconds()},
                        {"setup", setup_seconds},
                        {"search", found.seconds},
-                       {"certificate", certificate_seconds}};
+                       {"certificate", lookup.certificate_seconds()}};
   collective_finish_run(job, output, forecast, nullptr, 0, report,
                         [&](const Json& all) { print_summary(all, found); });
   return found.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
@@ -163,7 +163,7 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
   CLI::App& command =
       *program.add_subcommand("eigen", "eigenvalues of a symmetric matrix, smallest or largest");
   add_problem_option(command, *options).required();
-  bind_options(command, options->search, library::eigen_options());
+  bind_options<library::EigenSettings>(command, *options, library::eigen_options());
   command
       .add_option("--vectors", options->vectors_path,
                   "writes the eigenvectors, as columns: .mtx, .npy, .petsc, .h5")
@@ -174,10 +174,12 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
   add_job_options(command, *options);
   add_trace_option(command, *options);
   command.footer(
-      "Thick-restart block Lanczos on a Chebyshev filter; the same bits on any ranks and threads.\n"
+      "Thick-restart block Lanczos on a Chebyshev filter, or LOBPCG with any preconditioner; the\n"
+      "same bits on any ranks and threads.\n"
       "Examples:\n"
       "  weft eigen poisson3d:60 --count 10\n"
       "  weft eigen holstein-hubbard:phonons=8 --count 10 --threads 2\n"
+      "  weft eigen elasticity3d:30x15x15 --mass consistent --preconditioner amg --count 6\n"
       "  mpiexec.mpich -n 4 weft eigen matrix.mtx.gz --which largest --vectors modes.npy\n"
       "Exit code: 0 all found, 2 bad input, 3 not all within the tolerance.");
   command.callback([options, &session, &exit_code] { exit_code = search(session, *options); });

@@ -111,7 +111,7 @@ ReferenceMatrix rotated(const std::vector<double>& diagonal, std::uint64_t seed)
   for (std::size_t i = 0; i < size; ++i) a[i][i] = diagonal[i];
   for (std::size_t turn = 0; turn < size; ++turn) {
     const std::size_t p = bits() % size;
-    const std::size_t q = (p + 1 + bits() % (size - 1)) % size;
+    const std::size_t q = (p + 1 + bits() % std::max<std::size_t>(1, size - 1)) % size;
     const double angle = static_cast<double>(bits() >> 11) * 0x1p-53 * 6;
     const double c = std::cos(angle);
     const double s = std::sin(angle);

@@ -1,0 +1,109 @@
+#include "library/system/eigen_search.h"
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
+#include "library/settings/preconditioner_choice.h"
+#include "library/system/expected_symmetry.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/eigen/certificate.h"
+#include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
+#include "spmv/rows/partition.h"
+
+namespace weft::library {
+namespace {
+
+using comm_thread::InputError;
+using comm_thread::option_name;
+
+/// B: a file, a generated problem, or the one that belongs to the problem of A.
+spmv::Problem mass_of(const spmv::Problem& problem, const std::string& word) {
+  if (word != "consistent") return spmv::Problem::parse(word);
+  if (problem.kind != spmv::ProblemKind::elasticity3d)
+    throw InputError(option_name("mass", word) +
+                     ": found another problem than elasticity3d; expected a file");
+  spmv::Problem mass = problem;
+  mass.elasticity.is_mass = true;
+  return mass;
+}
+
+bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& other) {
+  for (int rank = 0; rank < one.rank_count(); ++rank)
+    if (one.end(rank) != other.end(rank)) return false;
+  return true;
+}
+
+}  // namespace
+
+EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings)
+    : settings_(settings) {
+  settings_.mode = spmv::name(settings_.search.mode);
+  collective_expect_symmetry(system);
+  op_ = system.matrix_operator();
+  if (!settings_.mass.empty()) collective_load_mass(system.problem());
+  if (settings_.chosen_method() == solver::EigenMethod::lanczos)
+    lanczos_.emplace(*op_, settings_.search);
+  else
+    collective_make_lobpcg(system);
+}
+
+void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
+  if (!settings_.has_given_order())
+    throw InputError(option_name("mass") + ": found rows in another order; expected " +
+                     option_name("order", "given"));
+  mass_ = std::make_unique<LinearSystem>(op_->crew(), mass_of(problem, settings_.mass), settings_,
+                                         false);
+  collective_expect_symmetry(*mass_);
+  const spmv::SparseOperator& mass = *mass_->matrix_operator();
+  if (mass.global_row_count() != op_->global_row_count())
+    throw InputError(fmt::format("{}: found a matrix of {} rows; expected {}", option_name("mass"),
+                                 mass.global_row_count(), op_->global_row_count()));
+  if (!have_equal_parts(op_->matrix().matrix().partition, mass.matrix().matrix().partition))
+    throw InputError(option_name("mass") +
+                     ": found other rows on the ranks than the matrix has; expected " +
+                     option_name("partition", "rows"));
+}
+
+void EigenSearch::collective_make_lobpcg(LinearSystem& system) {
+  const SystemContext context = system.context();
+  preconditioner_ = context.collective_make_preconditioner
+                        ? context.collective_make_preconditioner()
+                        : collective_make_preconditioner(*op_, settings_, system.problem()).object;
+  if (preconditioner_ && !preconditioner_->is_symmetric())
+    throw InputError(option_name("preconditioner", settings_.preconditioner_name()) +
+                     ": found one that is not symmetric; expected a symmetric one");
+  lobpcg_.emplace(*op_, mass_ ? mass_->matrix_operator() : nullptr, preconditioner_.get(),
+                  settings_.search);
+}
+
+solver::EigenReport EigenSearch::collective_solve() {
+  solver::EigenReport report =
+      lanczos_ ? lanczos_->collective_solve() : lobpcg_->collective_solve();
+  const perfmodel::Stopwatch watch;
+  if (mass_)
+    report.completeness.why = "nothing is counted with a mass matrix";
+  else
+    solver::collective_certify(*op_, settings_.search.end, settings_.search.certificate, report);
+  certificate_seconds_ = watch.seconds();
+  return report;
+}
+
+std::vector<double> EigenSearch::collective_vector(int number) const {
+  return lanczos_ ? lanczos_->collective_vector(number) : lobpcg_->collective_vector(number);
+}
+
+double search_bytes(const EigenSettings& settings, double rows, int ranks) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const double vectors =
+      settings.chosen_method() == solver::EigenMethod::lanczos
+          ? solver::FilteredLanczos::vector_count(count, settings.search)
+          : solver::Lobpcg::vector_count(count, settings.search, !settings.mass.empty());
+  return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+}
+
+}  // namespace weft::library

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "library/options/eigen_settings.h"
+#include "library/system/linear_system.h"
+#include "solver/eigen/eigen_report.h"
+#include "solver/eigen/filtered_lanczos.h"
+#include "solver/eigen/lobpcg.h"
+#include "solver/precondition/preconditioner.h"
+#include "spmv/matrix/sparse_operator.h"
+
+namespace weft::library {
+
+/// A search for eigenvalues of the matrix of a system as settings ask for it, with its mass matrix
+/// and preconditioner, and what certifies the result. Functions are collective. Thread: the main
+/// thread, outside the team. Lifetime: `system` outlives it.
+class EigenSearch {
+ public:
+  /// `settings`: checked. Throws comm_thread::InputError on every rank, where a matrix is not
+  /// symmetric or not as large as the other, B not positive definite, or where there are not as
+  /// many eigenvalues.
+  EigenSearch(LinearSystem& system, const EigenSettings& settings);
+
+  /// With its certificate. Throws comm_thread::MpiError.
+  solver::EigenReport collective_solve();
+  /// Of the certificate.
+  double certificate_seconds() const { return certificate_seconds_; }
+  /// The vector of a pair of the report. Shape: [element_count].
+  std::vector<double> collective_vector(int number) const;
+
+ private:
+  void collective_load_mass(const spmv::Problem& problem);
+  void collective_make_lobpcg(LinearSystem& system);
+
+  EigenSettings settings_;
+  spmv::SparseOperator* op_ = nullptr;
+  std::unique_ptr<LinearSystem> mass_;  // null: the identity
+  std::unique_ptr<solver::Preconditioner> preconditioner_;
+  std::optional<solver::FilteredLanczos> lanczos_;  // one of both
+  std::optional<solver::Lobpcg> lobpcg_;
+  double certificate_seconds_ = 0;
+};
+
+/// Bytes of the vectors of a search on each of `ranks` ranks, for a matrix of so many rows.
+double search_bytes(const EigenSettings& settings, double rows, int ranks);
+
+}  // namespace weft::library

@@ -1,0 +1,426 @@
+#include "solver/eigen/lobpcg.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/eigen/filtered_lanczos.h"
+#include "solver/eigen/orthonormalised.h"
+#include "solver/eigen/panel_column.h"
+#include "solver/eigen/powers_of_two.h"
+#include "spmv/problems/random_numbers.h"
+
+namespace weft::solver {
+namespace {
+
+using comm_thread::TeamThread;
+
+/// Matrices of at most so many rows are searched one vector at a time, so that blocks fit.
+constexpr std::int64_t few_rows = 256;
+
+int width_for(std::int64_t rows, const EigenOptions& options) {
+  return rows <= few_rows ? 1 : options.width;
+}
+
+/// Panels of a block: a quarter more vectors than are wanted, and at least two.
+int panels_of_block(std::int64_t rows, const EigenOptions& options) {
+  const int width = width_for(rows, options);
+  const int wanted = options.count + std::max(2, options.count / 4);
+  const int panels = (wanted + width - 1) / width;
+  return static_cast<int>(std::min<std::int64_t>(panels, rows / width));
+}
+
+/// The columns of a matrix that are named.
+SmallMatrix columns_of(const SmallMatrix& matrix, std::span<const int> columns) {
+  SmallMatrix part(matrix.rows(), static_cast<int>(columns.size()));
+  for (int j = 0; j < part.columns(); ++j)
+    for (int i = 0; i < part.rows(); ++i)
+      part(i, j) = matrix(i, columns[static_cast<std::size_t>(j)]);
+  return part;
+}
+
+SmallMatrix transposed(const SmallMatrix& matrix) {
+  SmallMatrix result(matrix.columns(), matrix.rows());
+  for (int j = 0; j < matrix.columns(); ++j)
+    for (int i = 0; i < matrix.rows(); ++i) result(j, i) = matrix(i, j);
+  return result;
+}
+
+SmallMatrix negative(SmallMatrix matrix) {
+  for (int j = 0; j < matrix.columns(); ++j)
+    for (int i = 0; i < matrix.rows(); ++i) matrix(i, j) = -matrix(i, j);
+  return matrix;
+}
+
+/// The part of Y that no vector of Z has, for Z with orthonormal columns.
+SmallMatrix without(const SmallMatrix& z, const SmallMatrix& y) {
+  SmallMatrix result = y;
+  for (int pass = 0; pass < 2; ++pass) {
+    const SmallMatrix found = product(z, product(transposed(z), result));
+    for (int j = 0; j < result.columns(); ++j)
+      for (int i = 0; i < result.rows(); ++i) result(i, j) -= found(i, j);
+  }
+  return result;
+}
+
+/// The lowest or highest Ritz vectors in a basis S, and what they have beside some of it.
+struct Projection {
+  std::vector<double> values;
+  SmallMatrix vectors;  // coefficients of the Ritz vectors, [columns of S, block]
+  SmallMatrix directions;  // orthonormal to these, [columns of S, columns of W]
+};
+
+/// Solves the projected problem SᵀAS·y = θ·SᵀBS·y. `rows_of_w`: the first that is not one of X's
+/// coefficients. `columns`: of the Ritz vectors whose directions are wanted.
+Projection project(const SmallMatrix& of_a, const SmallMatrix& of_b, SpectrumEnd end, int block,
+                   int rows_of_w, std::span<const int> columns) {
+  constexpr double least = 1e-13;
+  const Orthonormalised basis = orthonormalising(of_b, least);
+  std::vector<int> kept(static_cast<std::size_t>(of_b.columns() - basis.dropped));
+  std::iota(kept.begin(), kept.end(), basis.dropped);
+  const SmallMatrix factor = columns_of(basis.factor, kept);
+  SymmetricEigen found = symmetric_eigen(product(transposed(factor), product(of_a, factor)));
+  const int size = static_cast<int>(found.values.size());
+  std::vector<int> order;
+  for (int i = 0; i < std::min(block, size); ++i)
+    order.push_back(end == SpectrumEnd::smallest ? i : size - 1 - i);
+  Projection result;
+  for (const int i : order) result.values.push_back(found.values[static_cast<std::size_t>(i)]);
+  const SmallMatrix ritz = columns_of(found.vectors, order);
+  result.vectors = product(factor, ritz);
+  if (columns.empty()) return result;
+  SmallMatrix rest = columns_of(result.vectors, columns);
+  for (int j = 0; j < rest.columns(); ++j)
+    for (int i = 0; i < rows_of_w; ++i) rest(i, j) = 0;
+  const SmallMatrix in_basis = without(ritz, product(transposed(factor), product(of_b, rest)));
+  const Orthonormalised made = orthonormalising(product(transposed(in_basis), in_basis), least);
+  result.directions = product(factor, product(in_basis, made.factor));
+  return result;
+}
+
+}  // namespace
+
+Lobpcg::Lobpcg(spmv::SparseOperator& op, spmv::SparseOperator* mass, Preconditioner* m,
+               const EigenOptions& options)
+    : op_(op),
+      mass_(mass),
+      preconditioner_(m),
+      options_(options),
+      panel_count_(panels_of_block(op.global_row_count(), options)),
+      products_(op, width_for(op.global_row_count(), options), 3 * panel_count_),
+      times_a_(op, products_.width(), options.mode),
+      r_(op.element_count()),
+      z_(op.element_count()) {
+  const std::int64_t rows = op.global_row_count();
+  const std::int64_t most = std::min<std::int64_t>(rows <= few_rows ? rows : rows / 8, most_count);
+  if (options.count > most)
+    throw comm_thread::InputError(
+        fmt::format("{}: found {}; expected 1 to {} for a matrix of {} rows with {}",
+                    comm_thread::option_name("count"), options.count, most, rows,
+                    comm_thread::option_name("method", "lobpcg")));
+  unit_of_a_ = power_above(op.collective_norm());
+  norm_ = op.collective_norm() / unit_of_a_;
+  if (mass_) {
+    unit_of_b_ = power_above(mass_->collective_norm());
+    collective_expect_definite();
+    times_b_ = std::make_unique<PanelFilter>(*mass_, products_.width(), options.mode);
+  }
+  const auto make = [&](std::vector<double*>& list) {
+    for (int panel = 0; panel < panel_count_; ++panel) {
+      memory_.push_back(products_.make_panel());
+      list.push_back(memory_.back().data());
+    }
+  };
+  for (Block* const block : {&x_, &w_, &p_}) {
+    make(block->vectors);
+    make(block->of_a);
+    if (mass_)
+      make(block->of_b);
+    else
+      block->of_b = block->vectors;
+  }
+}
+
+double Lobpcg::vector_count(std::int64_t rows, const EigenOptions& options, bool has_mass) {
+  const int width = width_for(rows, options);
+  constexpr int of_preconditioner = 2;
+  const int of_products = has_mass ? 4 : 2;
+  return width * (panels_of_block(rows, options) * (has_mass ? 9 : 6) + of_products) +
+         of_preconditioner;
+}
+
+/// Looks for the least eigenvalue of B: none may be zero or below.
+void Lobpcg::collective_expect_definite() {
+  constexpr double rough = 1e-3;
+  EigenOptions search;
+  search.tolerance = rough;
+  search.max_restarts = 20;
+  search.mode = options_.mode;
+  FilteredLanczos lanczos(*mass_, search);
+  const EigenReport found = lanczos.collective_solve();
+  const double least = found.pairs.front().value;
+  if (!(least > 1e-14 * found.norm))
+    throw comm_thread::InputError(
+        fmt::format("{}: found a matrix with the eigenvalue {:.3g}; expected a positive definite "
+                    "one",
+                    comm_thread::option_name("mass"), least));
+  least_of_b_ = std::max(least - found.pairs.front().residual, least / 2) / unit_of_b_;
+}
+
+Lobpcg::Block Lobpcg::part_of(const Block& block, int panels) const {
+  const auto first = [panels](const std::vector<double*>& list) {
+    return std::vector<double*>(list.begin(), list.begin() + panels);
+  };
+  return {first(block.vectors), first(block.of_a), first(block.of_b)};
+}
+
+/// The panels of several blocks side by side.
+std::vector<const double*> Lobpcg::joined(std::span<const Block* const> blocks, Image image) {
+  std::vector<const double*> all;
+  for (const Block* const block : blocks)
+    all.insert(all.end(), (block->*image).begin(), (block->*image).end());
+  return all;
+}
+
+void Lobpcg::collective_multiply_by_a(const Block& block) {
+  for (std::size_t panel = 0; panel < block.vectors.size(); ++panel)
+    times_a_.collective_apply(FilterPolynomial::scaled(unit_of_a_), block.vectors[panel],
+                              block.of_a[panel]);
+}
+
+void Lobpcg::collective_multiply_by_b(const Block& block) {
+  for (std::size_t panel = 0; mass_ && panel < block.vectors.size(); ++panel)
+    times_b_->collective_apply(FilterPolynomial::scaled(unit_of_b_), block.vectors[panel],
+                               block.of_b[panel]);
+}
+
+/// The place of a column of a block in the row of its panel.
+struct ColumnPlace {
+  ColumnPlace(const std::vector<double*>& list, int column, int width)
+      : panel(list[static_cast<std::size_t>(column / width)] + column % width),
+        stride(static_cast<std::size_t>(width)) {}
+  double& at(std::size_t row) const { return panel[row * stride]; }
+
+  double* panel;
+  std::size_t stride;
+};
+
+/// X becomes random numbers, smoothed by M where `is_smooth`, and then its Ritz vectors. False if
+/// they depend on each other.
+bool Lobpcg::collective_start_randomly(bool is_smooth) {
+  op_.team().run([&](const TeamThread& thread) {
+    for (int column = 0; column < block(); ++column) {
+      const ColumnPlace to(w_.vectors, column, width());
+      op_.for_each_element(thread.index, [&](std::size_t row) {
+        to.at(row) = 2 * spmv::uniform(static_cast<std::uint64_t>(column), op_.global_row(row)) - 1;
+      });
+    }
+  });
+  if (is_smooth) {
+    std::vector<int> all(static_cast<std::size_t>(block()));
+    std::iota(all.begin(), all.end(), 0);
+    norms_of_r_ =
+        products_.collective_norms(joined(std::array<const Block*, 1>{&w_}, &Block::vectors));
+    collective_precondition(all);
+  }
+  std::swap(x_.vectors, w_.vectors);
+  if (!mass_) std::swap(x_.of_b, w_.of_b);
+  collective_multiply_by_a(x_);
+  collective_multiply_by_b(x_);
+  return collective_project(part_of(w_, 0), {});
+}
+
+void Lobpcg::collective_start() {
+  p_panels_ = 0;
+  values_.assign(static_cast<std::size_t>(block()), 0.0);
+  if (preconditioner_) preconditioner_->begin_solve();
+  if (!preconditioner_ || !collective_start_randomly(true)) collective_start_randomly(false);
+}
+
+/// W = A·X − B·X·Θ, and the norms of that and of X.
+void Lobpcg::collective_find_residuals() {
+  op_.team().run([&](const TeamThread& thread) {
+    for (int column = 0; column < block(); ++column) {
+      const double value = values_[static_cast<std::size_t>(column)];
+      const ColumnPlace of_a(x_.of_a, column, width());
+      const ColumnPlace of_b(x_.of_b, column, width());
+      const ColumnPlace to(w_.vectors, column, width());
+      op_.for_each_element(
+          thread.index, [&](std::size_t row) { to.at(row) = of_a.at(row) - value * of_b.at(row); });
+    }
+  });
+  norms_of_r_ =
+      products_.collective_norms(joined(std::array<const Block*, 1>{&w_}, &Block::vectors));
+  norms_ = products_.collective_norms(joined(std::array<const Block*, 1>{&x_}, &Block::vectors));
+  residuals_.clear();
+  for (std::size_t i = 0; i < norms_.size(); ++i)
+    residuals_.push_back(norms_[i] > 0 ? norms_of_r_[i] / norms_[i] : 0);
+}
+
+bool Lobpcg::is_done() const {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options_.count); ++i)
+    if (!(residuals_[i] <= options_.tolerance * norm_)) return false;
+  return true;
+}
+
+/// Those that have not converged, and as many others as fill their panels, ascending.
+std::vector<int> Lobpcg::active_columns() const {
+  std::vector<int> columns;
+  std::vector<int> others;
+  for (int column = 0; column < static_cast<int>(residuals_.size()); ++column) {
+    const double residual = residuals_[static_cast<std::size_t>(column)];
+    (residual <= options_.tolerance * norm_ / 4 ? others : columns).push_back(column);
+  }
+  const auto count = static_cast<int>(columns.size());
+  const int missing = (count + width() - 1) / width() * width() - count;
+  columns.insert(columns.end(), others.begin(), others.begin() + missing);
+  std::sort(columns.begin(), columns.end());
+  return columns;
+}
+
+/// The first columns of W become M times those that are named, which have the same places or later
+/// ones, scaled to norms from ½ to 1 first.
+void Lobpcg::collective_precondition(std::span<const int> columns) {
+  op_.team().run([&](const TeamThread& thread) {
+    int to_column = 0;
+    for (const int column : columns) {
+      const ColumnPlace from(w_.vectors, column, width());
+      const ColumnPlace to(w_.vectors, to_column++, width());
+      const double scale = 1 / power_above(norms_of_r_[static_cast<std::size_t>(column)]);
+      op_.for_each_element(thread.index, [&](std::size_t row) { r_[row] = scale * from.at(row); });
+      thread.barrier();
+      if (preconditioner_) preconditioner_->apply(thread, r_.data(), z_.data());
+      const double* const result = preconditioner_ ? z_.data() : r_.data();
+      op_.for_each_element(thread.index, [&](std::size_t row) { to.at(row) = result[row]; });
+      thread.barrier();
+    }
+  });
+}
+
+/// Makes W B-orthonormal to X and P and in itself; columns that vanish become zero. Its products
+/// with B are there then.
+void Lobpcg::collective_orthonormalise(Block& w) {
+  constexpr double least = 1e-10;
+  const Block p = part_of(p_, p_panels_);
+  const std::array<const Block*, 2> known{&x_, &p};
+  const auto vectors = joined(known, &Block::vectors);
+  const auto images = joined(known, &Block::of_b);
+  const auto own = [&](Image image) { return joined(std::array<const Block*, 1>{&w}, image); };
+  for (int pass = 0; pass < 2; ++pass) {
+    const SmallMatrix found = negative(products_.collective_products(images, own(&Block::vectors)));
+    products_.add(vectors, found, w.vectors);
+    if (pass == 0)
+      collective_multiply_by_b(w);
+    else if (mass_)
+      products_.add(images, found, w.of_b);
+    const Orthonormalised made = orthonormalising(
+        products_.collective_products(own(&Block::vectors), own(&Block::of_b)), least);
+    products_.combine(own(&Block::vectors), made.factor, w.vectors);
+    if (mass_) products_.combine(own(&Block::of_b), made.factor, w.of_b);
+  }
+}
+
+/// Takes X and P from the span of X, W and P. `columns`: of X that P belongs to. False if the span
+/// has not as many directions as X.
+bool Lobpcg::collective_project(const Block& w, std::span<const int> columns) {
+  const Block p = part_of(p_, p_panels_);
+  const std::array<const Block*, 3> all{&x_, &w, &p};
+  const auto vectors = joined(all, &Block::vectors);
+  const SmallMatrix of_a = products_.collective_products(vectors, joined(all, &Block::of_a));
+  const SmallMatrix of_b = products_.collective_products(vectors, joined(all, &Block::of_b));
+  const Projection found = project(of_a, of_b, options_.end, block(), block(), columns);
+  if (found.values.size() < static_cast<std::size_t>(block())) return false;
+  for (const double value : found.values)
+    if (!std::isfinite(value)) return false;
+  p_panels_ = static_cast<int>(columns.size()) / width();
+  SmallMatrix both(found.vectors.rows(), block() + static_cast<int>(columns.size()));
+  for (int i = 0; i < both.rows(); ++i)
+    for (int j = 0; j < both.columns(); ++j)
+      both(i, j) = j < block() ? found.vectors(i, j) : found.directions(i, j - block());
+  const Block new_p = part_of(p_, p_panels_);
+  std::vector<Image> images{&Block::vectors, &Block::of_a};
+  if (mass_) images.push_back(&Block::of_b);
+  for (const Image image : images) {
+    std::vector<double*> to = x_.*image;
+    to.insert(to.end(), (new_p.*image).begin(), (new_p.*image).end());
+    products_.combine(joined(all, image), both, to);
+  }
+  values_ = found.values;
+  return true;
+}
+
+EigenReport Lobpcg::collective_solve() {
+  constexpr int steps_between_products = 24;  // which leave no trace of rounding in the images
+  const perfmodel::Stopwatch watch;
+  collective_start();
+  bool has_converged = false;
+  bool is_fresh = true;
+  int iterations = 0;
+  for (int age = 0;; ++iterations, ++age) {
+    collective_find_residuals();
+    const bool is_last = iterations >= options_.max_iterations;
+    if (!is_fresh && (is_done() || is_last || age >= steps_between_products)) {
+      collective_multiply_by_a(x_);
+      collective_multiply_by_b(x_);
+      collective_find_residuals();
+      age = 0;
+    }
+    has_converged = is_done();
+    if (has_converged || is_last) break;
+    const std::vector<int> columns = active_columns();
+    if (columns.empty()) break;
+    collective_precondition(columns);
+    Block w = part_of(w_, static_cast<int>(columns.size()) / width());
+    collective_orthonormalise(w);
+    collective_multiply_by_a(w);
+    if (!collective_project(w, columns)) break;
+    is_fresh = false;
+  }
+  EigenReport report = report_of(iterations, has_converged);
+  report.seconds = watch.seconds();
+  return report;
+}
+
+EigenReport Lobpcg::report_of(int iterations, bool has_converged) {
+  EigenReport report{.method = name(EigenMethod::lobpcg),
+                     .status = has_converged ? SolveStatus::converged : SolveStatus::not_converged,
+                     .explanation = "",
+                     .pairs = {}};
+  for (std::size_t i = 0; i < residuals_.size() && i < values_.size(); ++i) {
+    // ‖r‖ in the norm of B⁻¹ with x of norm 1 in that of B.
+    const double bound = norms_of_r_[i] / std::sqrt(least_of_b_) * (unit_of_a_ / unit_of_b_);
+    const EigenPair pair{.value = values_[i] * (unit_of_a_ / unit_of_b_),
+                         .residual = residuals_[i] * unit_of_a_,
+                         .error_bound = mass_ ? bound : residuals_[i] * unit_of_a_};
+    (i < static_cast<std::size_t>(options_.count) ? report.pairs : report.next).push_back(pair);
+  }
+  const SmallMatrix products =
+      products_.collective_products(joined(std::array<const Block*, 1>{&x_}, &Block::vectors),
+                                    joined(std::array<const Block*, 1>{&x_}, &Block::of_b));
+  for (int j = 0; j < options_.count; ++j)
+    for (int i = 0; i < options_.count; ++i)
+      report.orthogonality =
+          std::max(report.orthogonality, std::abs(products(i, j) - (i == j ? 1.0 : 0.0)));
+  report.norm = norm_ * unit_of_a_;
+  report.products = times_a_.product_count();
+  report.restarts = iterations;
+  report.width = width();
+  report.subspace = 3 * block();
+  return report;
+}
+
+std::vector<double> Lobpcg::collective_vector(int number) const {
+  return collective_signed_column(op_, x_.vectors[static_cast<std::size_t>(number / width())],
+                                  width(), number % width(), 1 / std::sqrt(unit_of_b_));
+}
+
+}  // namespace weft::solver
