@@ -27,7 +27,8 @@ struct EigenOptions {
   int count = 1;
   SpectrumEnd end = SpectrumEnd::smallest;
   double tolerance = 1e-8;  // ‖A x − θ x‖ <= tolerance · ‖A‖
-  /// Vectors of a block: 1, 2, 4 or 8. A value with more copies than that may be found too seldom.
+  /// Vectors of a block: 1, 2, 4 or 8. One search of lanczos finds at most so many copies of a
+  /// value; where it found so many, another one looks for more (but for blocks of one vector).
   int width = 4;
   int subspace = 0;  // vectors of the search space of lanczos; 0: chosen
   int degree = 0;  // of the filter; 0: chosen

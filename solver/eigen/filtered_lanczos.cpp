@@ -219,7 +219,7 @@ void FilteredLanczos::collective_expand(int panels) {
   constexpr double near = 1e4;
   while (processed_ < std::min(panels, size_)) {
     if (!collective_step()) collective_begin_bounded();
-    if (distance_ < near && processed_ < panels && processed_ > wanted_panels() &&
+    if (blocks_ == 1 && distance_ < near && processed_ < panels && processed_ > wanted_panels() &&
         processed_ * width() <= most_looked_at && distance_to_end(found_so_far()) <= 1)
       return;
   }
@@ -231,6 +231,7 @@ void FilteredLanczos::collective_begin_bounded() {
   greatest_ = unit_;
   choose_filter(is_smallest() ? least_ : greatest_, damped_from_);
   collective_start_from(size_, sum_of_panels(size_, width()));
+  blocks_ = 1;
 }
 
 SymmetricEigen FilteredLanczos::projected(int panels) const {
@@ -344,6 +345,44 @@ bool FilteredLanczos::is_done(const Ritz& ritz) const {
   return true;
 }
 
+/// True if no value beyond the wanted ones that are found can turn out to be one of them: the next
+/// one is found, or lies farther from them than its residual.
+bool FilteredLanczos::is_next_known(const Ritz& ritz) const {
+  const auto next = static_cast<std::size_t>(options_.count);
+  if (next >= ritz.values.size()) return true;
+  const double residual = ritz.residuals[next];
+  return residual <= options_.tolerance * norm_ ||
+         residual < std::abs(ritz.values[next] - ritz.values[next - 1]);
+}
+
+/// True if a value is found as often as it can be with the blocks that searches began with.
+bool FilteredLanczos::may_lack_copies(const Ritz& ritz) const {
+  if (width() == 1 || is_complete_space_) return false;
+  constexpr double equal = 1e-4;  // part of the distance from the first value to the last
+  const auto count = static_cast<std::size_t>(options_.count);
+  const double near = equal * std::abs(ritz.values[count - 1] - ritz.values[0]);
+  int copies = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_copy = i > 0 && std::abs(ritz.values[i] - ritz.values[i - 1]) <=
+                                      near + 4 * (ritz.residuals[i] + ritz.residuals[i - 1]);
+    copies = is_copy ? copies + 1 : 1;
+    if (copies >= blocks_ * width()) return true;
+  }
+  return false;
+}
+
+/// Leaves the wanted pairs, and goes on with random vectors beside them.
+void FilteredLanczos::collective_look_for_copies() {
+  ++blocks_;
+  size_ = processed_ = wanted_panels();
+  for (int j = size_ * width(); j < projection_.columns(); ++j)
+    for (int i = 0; i < projection_.rows(); ++i) projection_(i, j) = 0;
+  double* const next = basis_.panel(size_);
+  basis_.fill_columns_randomly(next, width(), random_columns_);
+  random_columns_ += width();
+  if (collective_append(next, true)) ++size_;
+}
+
 /// The largest residual of a wanted pair as a multiple of the tolerance, as it seems to be: that of
 /// p(A) divided by the mean slope of p from where it is small to the value.
 double FilteredLanczos::distance_to_end(const SymmetricEigen& found) const {
@@ -398,7 +437,7 @@ double FilteredLanczos::value_at(const SymmetricEigen& found, int number) const 
 bool FilteredLanczos::has_better_filter(double first, double last) const {
   constexpr int most_filters = 4;
   const bool is_better = std::abs(last - first) < 0.4 * std::abs(damped_from_ - first);
-  return filter_count_ == 0 || (is_better && filter_count_ < most_filters);
+  return filter_count_ == 0 || (is_better && filter_count_ < most_filters && blocks_ == 1);
 }
 
 /// Takes that filter, and begins a search space with the vectors Q·combination.
@@ -430,13 +469,21 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
     if (is_last || is_beyond || distance_ <= 1) {
       restart(found, kept);
       Ritz ritz = collective_ritz(wanted_panels());
-      if (is_done(ritz)) report.status = SolveStatus::converged;
-      if (is_done(ritz) || is_last) return ritz;
-      trust_ /= 4;
-      if (filter_count_ > 0 && goes_beyond(ritz))
-        collective_begin_bounded();
-      else if (has_better_filter(first, last))
-        collective_follow(first, last, kept, sum_of_panels(kept, width()));
+      const bool is_found = is_done(ritz);
+      const bool is_at_end = is_found && (blocks_ == 1 || is_next_known(ritz));
+      if (is_last || (is_at_end && !may_lack_copies(ritz))) {
+        if (is_found) report.status = SolveStatus::converged;
+        return ritz;
+      }
+      if (is_at_end) {
+        collective_look_for_copies();
+      } else if (!is_found) {
+        trust_ /= 4;
+        if (filter_count_ > 0 && goes_beyond(ritz))
+          collective_begin_bounded();
+        else if (has_better_filter(first, last))
+          collective_follow(first, last, kept, sum_of_panels(kept, width()));
+      }
     } else if (has_better_filter(first, last)) {
       collective_follow(first, last, found.vectors.rows() / width(),
                         sum_of_greatest(found, kept, width()));
@@ -480,6 +527,7 @@ EigenReport FilteredLanczos::collective_solve() {
   report.norm = norm_;
   report.products = filter_.product_count();
   report.degree = polynomial_.degree;
+  report.blocks = blocks_;
   report.seconds = watch.seconds();
   return report;
 }

@@ -20,6 +20,10 @@ namespace weft::solver {
 /// the basis, which are not. A step subtracts what is known from the steps before, and then, in one
 /// more pass, what is left along all vectors; a second pass follows where that is not small.
 ///
+/// A Krylov space of a block has at most as many copies of a value as the block has vectors. Where
+/// a value is found as often as that, a search begins again with a block of random vectors beside
+/// the pairs that are found, until no value has as many copies as all blocks together have vectors.
+///
 /// The first search space is that of the matrix itself: it tells where the spectrum ends. All sums
 /// over rows are exact from row block to row block, and small matrices are the same everywhere, so
 /// that values and vectors have the same bits on any number of ranks and threads and in any mode.
@@ -73,6 +77,9 @@ class FilteredLanczos {
   double filtered_residual(const SymmetricEigen& found, int number) const;
   double distance_to_end(const SymmetricEigen& found) const;
   bool is_done(const Ritz& ritz) const;
+  bool is_next_known(const Ritz& ritz) const;
+  bool may_lack_copies(const Ritz& ritz) const;
+  void collective_look_for_copies();
   int kept_panels(const SymmetricEigen& found) const;
   double value_at(const SymmetricEigen& found, int number) const;
   bool has_better_filter(double first, double last) const;
@@ -101,6 +108,7 @@ class FilteredLanczos {
   double greatest_ = 0;
   double norm_ = 0;
   int filter_count_ = 0;
+  int blocks_ = 1;  // with which searches began, on one space
   double distance_ = HUGE_VAL;  // of the last search space to the end
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end

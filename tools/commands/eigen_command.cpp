@@ -72,6 +72,7 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
                            {"norm", found.norm},
                            {"products", found.products},
                            {"restarts", found.restarts},
+                           {"blocks", found.blocks},
                            {"degree", found.degree},
                            {"width", found.width},
                            {"subspace", found.subspace}};

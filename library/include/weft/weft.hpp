@@ -583,7 +583,7 @@ struct Eigenvalues {
 };
 
 /// Eigenvalues of a symmetric matrix, smallest or largest by value, with all copies of equal ones
-/// up to the width of a block: block Lanczos on a Chebyshev filter. `options`: count, which,
+/// unless block is 1: block Lanczos on a Chebyshev filter. `options`: count, which,
 /// tolerance, block, subspace, degree, max-restarts, certificate, mode, and of LOBPCG method, mass,
 /// preconditioner, near-null, coordinates, block-size, max-iterations, as of `weft eigen`. Ends
 /// where ‖A·x − θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors
