@@ -86,7 +86,7 @@ std::string short_help(const CLI::App& app, const std::string& name) {
 
 std::string HelpText::make_help(const CLI::App* app, std::string name,
                                 CLI::AppFormatMode mode) const {
-  const std::string full = CLI::Formatter::make_help(app, name, mode);
+  std::string full = CLI::Formatter::make_help(app, name, mode);
   const bool is_command = app->get_parent() && app->get_subcommands({}).empty();
   if (mode != CLI::AppFormatMode::Normal || !is_command ||
       std::ranges::count(full, '\n') <= short_lines)
