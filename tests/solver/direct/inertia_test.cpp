@@ -44,7 +44,7 @@ TEST_CASE("pivots count the eigenvalues of a grid on either side of a number") {
     const std::optional<Inertia> found = counter.count(sigma);
     REQUIRE(found);
     CHECK(found->below == below);
-    CHECK(found->below + found->above == points * points);
+    CHECK(found->below + found->above == std::int64_t{points} * points);
     CHECK(found->error < 1e-9);
     CHECK(found->error > 1e-15);
   }
