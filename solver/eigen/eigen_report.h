@@ -68,8 +68,7 @@ struct EigenReport {
   int restarts = 0;  // of the search space; steps of lobpcg
   int degree = 0;  // of the last filter
   int width = 0;  // vectors of a block
-  int blocks =
-      1;  // of random vectors: of blocks · width equal values, or more, some may be missing
+  int blocks = 1;  // random blocks that the search began with; each finds up to `width` copies
   int subspace = 0;  // vectors of the search space
   double seconds = 0;
 };

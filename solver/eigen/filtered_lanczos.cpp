@@ -345,8 +345,8 @@ bool FilteredLanczos::is_done(const Ritz& ritz) const {
   return true;
 }
 
-/// True if no value beyond the wanted ones that are found can turn out to be one of them: the next
-/// one is found, or lies farther from them than its residual.
+/// True if the Ritz value after the wanted ones cannot become one of them: it has converged, or its
+/// residual is smaller than its distance to the last of them.
 bool FilteredLanczos::is_next_known(const Ritz& ritz) const {
   const auto next = static_cast<std::size_t>(options_.count);
   if (next >= ritz.values.size()) return true;
@@ -355,7 +355,8 @@ bool FilteredLanczos::is_next_known(const Ritz& ritz) const {
          residual < std::abs(ritz.values[next] - ritz.values[next - 1]);
 }
 
-/// True if a value is found as often as it can be with the blocks that searches began with.
+/// True if some value has as many copies as all random blocks together have vectors, so that the
+/// matrix may have more of them.
 bool FilteredLanczos::may_lack_copies(const Ritz& ritz) const {
   if (width() == 1 || is_complete_space_) return false;
   constexpr double equal = 1e-4;  // part of the distance from the first value to the last
@@ -371,7 +372,7 @@ bool FilteredLanczos::may_lack_copies(const Ritz& ritz) const {
   return false;
 }
 
-/// Leaves the wanted pairs, and goes on with random vectors beside them.
+/// Keeps the wanted pairs and continues with a random block that is orthogonal to them.
 void FilteredLanczos::collective_look_for_copies() {
   ++blocks_;
   size_ = processed_ = wanted_panels();

@@ -108,7 +108,7 @@ class FilteredLanczos {
   double greatest_ = 0;
   double norm_ = 0;
   int filter_count_ = 0;
-  int blocks_ = 1;  // with which searches began, on one space
+  int blocks_ = 1;  // random blocks that the present search space began with
   double distance_ = HUGE_VAL;  // of the last search space to the end
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
