@@ -16,6 +16,7 @@
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/filtered_lanczos.h"
 #include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/solver/krylov/test_matrices.h"
 #include "tests/support/serial_reference.h"
@@ -108,21 +109,7 @@ TEST_CASE("both ends of a Laplacian's spectrum are found with all copies", "[col
   }
 }
 
-/// The 7-point stencil on n³ points, and its eigenvalues in ascending order.
-ReferenceMatrix cube_laplacian(int n) {
-  ReferenceMatrix a(static_cast<std::size_t>(n * n * n));
-  for (int i = 0; i < n * n * n; ++i) {
-    auto& row = a[static_cast<std::size_t>(i)];
-    row[i] = 6;
-    for (const int stride : {1, n, n * n}) {
-      const int place = i / stride % n;
-      if (place > 0) row[i - stride] = -1;
-      if (place < n - 1) row[i + stride] = -1;
-    }
-  }
-  return a;
-}
-
+/// Eigenvalues of the 7-point stencil on n³ points, ascending.
 std::vector<double> eigenvalues_of_cube(int n) {
   std::vector<double> values;
   for (const double plane : eigenvalues_of_laplacian(n, n))
@@ -138,7 +125,7 @@ TEST_CASE("more equal values than a block has vectors are all found", "[collecti
   const auto& world = Communicator::collective_world();
   constexpr int n = 10;
   const std::vector<double> all = eigenvalues_of_cube(n);
-  MatrixSystem system(world, cube_laplacian(n));
+  MatrixSystem system(world, tests::reference_matrix(spmv::Problem::parse("poisson3d:10")));
   for (const SpectrumEnd end : {SpectrumEnd::smallest, SpectrumEnd::largest}) {
     for (const int width : {2, 4, 8}) {
       FilteredLanczos lanczos(system.op(), {.count = 20, .end = end, .width = width});
