@@ -1,5 +1,6 @@
 #include "solver/krylov/fused_vector_kernels.h"
 
+#include "perfmodel/fetch.h"
 #include "perfmodel/simd.h"
 
 namespace weft::solver {
@@ -121,6 +122,8 @@ template void add_scaled_product(const double*, const double*, const double*, co
 
 void add_square(const double* a, std::int64_t count, BinnedSum& sum) {
   spmv::add_terms(sum, count, [&]<class Value>(std::ptrdiff_t i) __attribute__((always_inline)) {
+    // Some hardware prefetchers do not keep up with a single stream.
+    perfmodel::fetch<Value>(i, a + perfmodel::fetch_lead);
     return load<Value>(a + i) * load<Value>(a + i);
   });
 }

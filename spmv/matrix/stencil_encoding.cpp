@@ -1,6 +1,7 @@
 #include "spmv/matrix/stencil_encoding.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <unordered_map>
 #include <unordered_set>
@@ -187,6 +188,32 @@ enum class SlotValues {
   masked  // and some rows have no entry
 };
 
+/// As many slots at most have their values and addresses in registers.
+constexpr int most_slots_in_registers = 7;
+
+/// Multiplies `chunks` chunks of a pattern whose slots have one value each, as multiply_chunks
+/// does. A store to y could change `slots` for all that a compiler knows: it would load all values
+/// and offsets again for every chunk.
+template <class Simd, int slot_count>
+[[gnu::always_inline]] inline void multiply_few(const StencilSlot* slots, std::int64_t chunks,
+                                                const double* x, double* y) {
+  using Lane8 = typename Simd::Lane8;
+  std::array<const double*, slot_count> from{};
+  std::array<double, slot_count> values{};
+  perfmodel::unrolled<slot_count>([&](auto slot) __attribute__((always_inline)) {
+    from[slot] = x + slots[slot].offset;
+    values[slot] = slots[slot].values[0];
+  });
+  for (std::int64_t row = 0; row < chunks * chunk_rows; row += chunk_rows) {
+    perfmodel::fetch<Lane8>(row, from[slot_count - 1] + fetch_lead, y + fetch_lead);
+    Lane8 sum{};
+    perfmodel::unrolled<slot_count>([&](auto slot) __attribute__((always_inline)) {
+      sum = sum + values[slot] * Lane8::load(from[slot] + row);
+    });
+    sum.store(y + row);
+  }
+}
+
 /// Multiplies `chunks` chunks of the pattern `slots`; x and y begin at the first row of the first
 /// chunk.
 /// slot_count 0: known at run time only.
@@ -194,6 +221,9 @@ template <class Simd, int slot_count, SlotValues kind>
 [[gnu::always_inline]] inline void multiply_chunks(const StencilSlot* slots, std::int32_t count,
                                                    std::int64_t chunks, const double* x,
                                                    double* y) {
+  if constexpr (kind == SlotValues::uniform && slot_count > 0 &&
+                slot_count <= most_slots_in_registers)
+    return multiply_few<Simd, slot_count>(slots, chunks, x, y);
   using Lane8 = typename Simd::Lane8;
   using Mask = typename Simd::template Lanes<long long, 8>;
   // The last is most often the foremost; of empty rows there is none.
