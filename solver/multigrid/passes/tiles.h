@@ -13,8 +13,9 @@ struct PassTiles {
   std::vector<std::vector<PassTile>> boundary;  // [threads]
 };
 
-/// Points of the planes that a pass keeps, of all its stages: 2 MB.
-inline constexpr spmv::GlobalIndex tile_points_in_cache = 512 * 1024;
+/// Points of the planes that a pass keeps, of all its stages: 1 MB. Twice as many take 1.25 times
+/// as long where the last level of the caches is as slow as memory (docs/notes/multigrid.md).
+inline constexpr spmv::GlobalIndex tile_points_in_cache = 256 * 1024;
 
 /// Cuts `points` into tiles for a pass that reads up to `depth` points around them. `own`: the
 /// rank's points; `present`: those whose values are there before the halo is; `grid`: all. Tiles
