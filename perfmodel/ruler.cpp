@@ -6,6 +6,11 @@ namespace weft::perfmodel {
 
 double least_cache_to_memory(std::size_t vector_bytes) { return vector_bytes > 16 ? 4 : 3; }
 
+bool is_quicker_than_memory(double cache_rate, double memory_rate) {
+  constexpr double least_gain = 1.5;
+  return cache_rate >= least_gain * memory_rate;
+}
+
 std::optional<std::string> fault_of_probes(const ProbeSpeed& speed) {
   if (speed.array_bytes <= speed.cache_bytes) return std::nullopt;
   const double least = least_cache_to_memory(speed.vector_bytes);

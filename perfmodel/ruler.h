@@ -15,6 +15,11 @@ struct ProbeSpeed {
   double cache_bytes = 0;  // of all last-level caches together
 };
 
+/// True if a level of the caches that loads at `cache_rate` counts as a cache beside a memory that
+/// gives `memory_rate`. The last level of a large processor may load no quicker than memory, in
+/// a virtual machine that has a small share of it above all.
+bool is_quicker_than_memory(double cache_rate, double memory_rate);
+
 /// Loads from the first-level cache / loads from memory, at least, of probes that are not held
 /// back.
 ///

@@ -48,7 +48,9 @@ KernelRace::KernelRace(const comm_thread::Job& job, StreamBench& bench, double l
       cache_roofs_(collective_cache_roofs(l2_bytes)),
       flops_per_second_(0),
       core_rates_(bench.collective_core_rates()),
-      probe_speed_(bench.collective_probe_speed()) {
+      probe_speed_(bench.collective_probe_speed()),
+      cache_bytes_of_node_(bench.collective_quick_cache_bytes(l2_bytes)) {
+  probe_speed_.cache_bytes = job.world().max(cache_bytes_of_node_);
   std::vector<double> rates;
   for (int i = 0; i < samples_in_cache; ++i) rates.push_back(bench.collective_flops_per_second());
   flops_per_second_ = median(rates);
@@ -179,7 +181,7 @@ KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
       .spread = result.seconds.spread / result.seconds.median,
       .balance = result.balance,
       .data_bytes = result.data_bytes,
-      .cache_bytes = job_.world().sum(bench_.cache_bytes_of_node()) / job_.ranks_on_node()};
+      .cache_bytes = job_.world().sum(cache_bytes_of_node_) / job_.ranks_on_node()};
   if (result.core_seconds > 0) collective_add_core_time(kernel, result, evidence);
   evidence.probe_fault = perfmodel::fault_of_probes(probe_speed_);
   collective_add_reload(kernel, roofs, result, evidence);

@@ -81,6 +81,7 @@ class KernelRace {
   double flops_per_second_;
   perfmodel::CoreRates core_rates_;
   perfmodel::ProbeSpeed probe_speed_;
+  double cache_bytes_of_node_;  // of caches that are quicker than memory
   std::vector<double> elements_per_second_;
 };
 

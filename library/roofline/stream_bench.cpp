@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "perfmodel/ruler.h"
 #include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
 
@@ -22,6 +23,8 @@ constexpr std::int64_t elements_streamed_in_cache = 1 << 21;
 constexpr int cache_samples = 15;
 constexpr int probe_samples = 5;
 constexpr int core_probe_samples = 15;  // of some tenths of a millisecond
+/// Part of the memory that is left, for each of three arrays.
+constexpr double largest_array_share = 1.0 / 12;
 /// Every processor has as much.
 constexpr std::size_t first_level_bytes = 32 * 1024;
 
@@ -53,8 +56,11 @@ double cache_bytes_of(const comm_thread::Job& job) {
 
 std::size_t array_elements(const comm_thread::Job& job, std::size_t bytes_of_node,
                            double cache_bytes) {
-  if (bytes_of_node == 0)
-    bytes_of_node = std::max(smallest_array_bytes, static_cast<std::size_t>(8 * cache_bytes));
+  if (bytes_of_node == 0) {
+    const double most = largest_array_share * job.node_memory().available_bytes;
+    bytes_of_node =
+        std::max(smallest_array_bytes, static_cast<std::size_t>(std::min(8 * cache_bytes, most)));
+  }
   const auto ranks = static_cast<std::size_t>(job.ranks_on_node());
   return round_down(bytes_of_node / sizeof(double) / ranks, 8);
 }
@@ -250,6 +256,18 @@ perfmodel::CoreRates StreamBench::collective_core_rates() {
               collective_operations_per_second(CoreProbe::chained_additions, ProbeWidth::scalar)};
 }
 
+double StreamBench::collective_quick_cache_bytes(double l2_bytes) {
+  const double threads =
+      static_cast<double>(domains_.size()) * static_cast<double>(job_.ranks_on_node());
+  const double last = collective_elements_per_second_in_cache(
+      Stream::load, static_cast<std::size_t>(cache_bytes_of_node_ / threads));
+  std::vector<double> memory;
+  for (int sample = 0; sample < probe_samples; ++sample)
+    memory.push_back(collective_elements_per_second(Stream::load));
+  const bool is_quick = perfmodel::is_quicker_than_memory(last, perfmodel::median(memory));
+  return is_quick ? cache_bytes_of_node_ : l2_bytes * threads;
+}
+
 perfmodel::ProbeSpeed StreamBench::collective_probe_speed() {
   const bool is_first_rank = job_.is_root();
   const Cores first = [is_first_rank](const TeamThread& thread) {
@@ -267,8 +285,7 @@ perfmodel::ProbeSpeed StreamBench::collective_probe_speed() {
       .cache_bytes_per_second = bytes * perfmodel::median(cache_rates),
       .memory_bytes_per_second = bytes * perfmodel::median(memory_rates),
       .vector_bytes = perfmodel::probe_vector_bytes(),
-      .array_bytes = job_.world().min(static_cast<double>(array_bytes()) * job_.ranks_on_node()),
-      .cache_bytes = job_.world().max(cache_bytes_of_node_)};
+      .array_bytes = job_.world().min(static_cast<double>(array_bytes()) * job_.ranks_on_node())};
 }
 
 }  // namespace weft::library

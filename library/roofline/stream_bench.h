@@ -52,8 +52,11 @@ class StreamBench {
   /// Collective.
   perfmodel::ProbeSpeed collective_probe_speed();
 
-  /// Bytes of all last-level caches of this node's cores in use, as far as known.
-  double cache_bytes_of_node() const { return cache_bytes_of_node_; }
+  /// Bytes of this node's caches that are quicker than memory: those of the last level, or of the
+  /// second, `l2_bytes` a thread, where the last is none: a virtual machine of two cores may be
+  /// told of a cache of 480 MB, and have a share that loads no quicker than memory. Collective.
+  double collective_quick_cache_bytes(double l2_bytes);
+
   std::size_t array_bytes() const { return a_.size() * sizeof(double); }
   /// The NUMA domain of every thread of this rank.
   const std::vector<unsigned>& domains() const { return domains_; }
@@ -70,7 +73,7 @@ class StreamBench {
 
   const comm_thread::Job& job_;
   std::vector<unsigned> domains_;
-  double cache_bytes_of_node_ = 0;
+  double cache_bytes_of_node_ = 0;  // of all last-level caches of its cores in use
   perfmodel::HugePageBuffer<double> a_;
   perfmodel::HugePageBuffer<double> b_;
   perfmodel::HugePageBuffer<double> c_;

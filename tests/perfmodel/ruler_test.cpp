@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 using weft::perfmodel::fault_of_probes;
+using weft::perfmodel::is_quicker_than_memory;
 using weft::perfmodel::ProbeSpeed;
 
 namespace {
@@ -37,4 +38,10 @@ TEST_CASE("arrays that fit into the caches say nothing about the probes") {
   ProbeSpeed small = speed(120, 100, 64);
   small.array_bytes = 8e6;
   CHECK_FALSE(fault_of_probes(small));
+}
+
+TEST_CASE("a last-level cache that is hardly quicker than memory does not count as a cache") {
+  CHECK(is_quicker_than_memory(232, 70));
+  CHECK(is_quicker_than_memory(60, 40));
+  CHECK_FALSE(is_quicker_than_memory(34.4, 29.5));
 }

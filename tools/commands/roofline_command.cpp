@@ -161,7 +161,7 @@ void add_measurement_options(CLI::App& command, RooflineOptions& options) {
   command
       .add_option("--array-size", options.array_mebibytes,
                   "MiB of each of a node's three arrays for measuring bandwidth;\n0: eight "
-                  "times the last-level caches, at least 512")
+                  "times the last-level caches, at least 512,\nat most a twelfth of free memory")
       ->check(is_count(0, 1 << 20))
       ->type_name("MIB")
       ->capture_default_str();
