@@ -157,11 +157,10 @@ std::optional<StencilEncoding> StencilEncoding::encode(const DistributedMatrix& 
   encoding.encoded_end_ = begin + (end - begin) / chunk_rows * chunk_rows;
   const auto chunks = static_cast<std::size_t>((encoding.encoded_end_ - begin) / chunk_rows);
   const std::size_t limit = std::min(most_patterns, chunks / chunks_per_pattern);
-  encoding.pattern_of_chunk_.reserve(chunks);
   Encoder encoder(matrix, encoding);
   bool is_counted = false;
   for (LocalIndex row = begin; row < encoding.encoded_end_; row += chunk_rows) {
-    encoding.pattern_of_chunk_.push_back(encoder.pattern_of(row));
+    encoding.append_chunk(encoder.pattern_of(row));
     if (encoding.patterns_.size() > limit) return std::nullopt;
     if (is_counted || encoding.slots_.size() <= uncounted_slots) continue;
     is_counted = true;
@@ -170,13 +169,46 @@ std::optional<StencilEncoding> StencilEncoding::encode(const DistributedMatrix& 
   return encoding;
 }
 
+void StencilEncoding::append_chunk(std::int32_t pattern) {
+  const auto number = static_cast<std::uint16_t>(pattern);
+  const bool begins_group = chunk_count_++ % group_chunks == 0;
+  if (begins_group) first_run_.push_back(static_cast<std::uint32_t>(runs_.size()));
+  if (begins_group || runs_.back().pattern != number)
+    runs_.push_back({number, 1});
+  else
+    ++runs_.back().chunks;
+}
+
+StencilEncoding::Position StencilEncoding::position_of(LocalIndex row) const {
+  const LocalIndex chunk = (row - begin_) / chunk_rows;
+  const Run* run = runs_.data() + first_run_[static_cast<std::size_t>(chunk / group_chunks)];
+  LocalIndex before = chunk % group_chunks;
+  for (; before >= run->chunks; ++run) before -= run->chunks;
+  return {run, run->chunks - before};
+}
+
+template <class Work>
+[[gnu::always_inline]] inline void StencilEncoding::for_each_run(LocalIndex first, LocalIndex last,
+                                                                 const Work& work) const {
+  if (first >= last) return;
+  Position at = position_of(first);
+  for (LocalIndex row = first;;) {
+    const LocalIndex chunks = std::min(at.chunks, (last - row) / chunk_rows);
+    work(patterns_[at.run->pattern], row, chunks);
+    row += chunks * chunk_rows;
+    if (row >= last) return;
+    ++at.run;
+    at.chunks = at.run->chunks;
+  }
+}
+
 bool StencilEncoding::reads_only_below(LocalIndex row, LocalIndex end) const {
-  const Pattern& pattern = patterns_[static_cast<std::size_t>(*pattern_of(row))];
+  const Pattern& pattern = patterns_[position_of(row).run->pattern];
   return row + chunk_rows - 1 + pattern.highest_offset < end;
 }
 
 std::int64_t StencilEncoding::bytes() const {
-  return static_cast<std::int64_t>(pattern_of_chunk_.size() * sizeof(std::int32_t));
+  return static_cast<std::int64_t>(runs_.size() * sizeof(Run));
 }
 
 namespace {
@@ -292,12 +324,15 @@ void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int widt
                                      double* y) const {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
-      for (LocalIndex row = first; row < last; row += chunk_rows) {
-        const Pattern& pattern = patterns_[static_cast<std::size_t>(*pattern_of(row))];
-        sweep_block<Simd, constant>(slots_.data() + pattern.first_slot, pattern.slot_count,
-                                    pattern.has_masks, x + std::int64_t{row} * constant,
-                                    y + std::int64_t{row - first} * constant);
-      }
+      for_each_run(
+          first, last,
+          [&](const Pattern& pattern, LocalIndex row, LocalIndex chunks)
+              __attribute__((always_inline)) {
+                for (const LocalIndex end = row + chunks * chunk_rows; row < end; row += chunk_rows)
+                  sweep_block<Simd, constant>(
+                      slots_.data() + pattern.first_slot, pattern.slot_count, pattern.has_masks,
+                      x + std::int64_t{row} * constant, y + std::int64_t{row - first} * constant);
+              });
     });
   });
 }
@@ -305,22 +340,19 @@ void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int widt
 void StencilEncoding::multiply(LocalIndex first, LocalIndex last, const double* x,
                                double* y) const {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-    const std::int32_t* numbers = pattern_of(first);
-    for (LocalIndex row = first; row < last;) {
-      LocalIndex chunks = 1;
-      while (row + chunks * chunk_rows < last && numbers[chunks] == numbers[0]) ++chunks;
-      const Pattern& pattern = patterns_[static_cast<std::size_t>(numbers[0])];
-      const StencilSlot* const slots = slots_.data() + pattern.first_slot;
-      const std::int32_t count = pattern.slot_count;
-      if (pattern.is_uniform)
-        multiply_kind<Simd, SlotValues::uniform>(slots, count, chunks, x + row, y + row);
-      else if (pattern.has_masks)
-        multiply_chunks<Simd, 0, SlotValues::masked>(slots, count, chunks, x + row, y + row);
-      else
-        multiply_kind<Simd, SlotValues::varying>(slots, count, chunks, x + row, y + row);
-      numbers += chunks;
-      row += chunks * chunk_rows;
-    }
+    for_each_run(
+        first, last,
+        [&](const Pattern& pattern, LocalIndex row,
+            LocalIndex chunks) __attribute__((always_inline)) {
+          const StencilSlot* const slots = slots_.data() + pattern.first_slot;
+          const std::int32_t count = pattern.slot_count;
+          if (pattern.is_uniform)
+            multiply_kind<Simd, SlotValues::uniform>(slots, count, chunks, x + row, y + row);
+          else if (pattern.has_masks)
+            multiply_chunks<Simd, 0, SlotValues::masked>(slots, count, chunks, x + row, y + row);
+          else
+            multiply_kind<Simd, SlotValues::varying>(slots, count, chunks, x + row, y + row);
+        });
   });
 }
 

@@ -20,7 +20,8 @@ struct alignas(64) StencilSlot {
 ///
 /// Eight consecutive rows form a chunk. A chunk is described by slots: all entries with the same
 /// distance between row and column, one lane a row. Chunks with the same slots share one pattern,
-/// so that a chunk costs four bytes however many nonzeros it has.
+/// and chunks that follow each other with one pattern are a run of four bytes, however many
+/// nonzeros they have.
 ///
 ///     6×6 example, chunk of 3 rows, tridiagonal   slots of rows 3 4 5:
 ///     row 3:  -1  2 -1                            distance -1: -1 -1 -1
@@ -29,8 +30,8 @@ struct alignas(64) StencilSlot {
 ///
 /// Slots are in ascending order of global distance and a masked lane is left out of the sum, so
 /// the bits are those of multiply_crs.
-/// Memory per row: 0.5 bytes of pattern number, 8 of x read, 8 of y written (16 with
-/// write-allocate); the patterns stay in the first-level cache.
+/// Memory per row: at most 0.5 bytes of runs, 8 of x read, 8 of y written (16 with write-allocate);
+/// the patterns stay in the first-level cache.
 /// Measured, poisson3d:200 on two cores: docs/notes/products.md.
 class StencilEncoding {
  public:
@@ -72,14 +73,29 @@ class StencilEncoding {
     LocalIndex highest_offset;
   };
   class Encoder;
+  /// Chunks that follow each other and have one pattern, within a group of chunks.
+  struct Run {
+    std::uint16_t pattern;
+    std::uint16_t chunks;
+  };
+  /// A place in the runs.
+  struct Position {
+    const Run* run;
+    LocalIndex chunks;  // that are left of the run
+  };
+  static constexpr LocalIndex group_chunks = 128;
 
-  const std::int32_t* pattern_of(LocalIndex row) const {
-    return pattern_of_chunk_.data() + (row - begin_) / chunk_rows;
-  }
+  void append_chunk(std::int32_t pattern);
+  Position position_of(LocalIndex row) const;
+  /// Calls work(pattern, first row, number of chunks) for all runs of rows first … last-1.
+  template <class Work>
+  void for_each_run(LocalIndex first, LocalIndex last, const Work& work) const;
 
   LocalIndex begin_ = 0;
   LocalIndex encoded_end_ = 0;
-  std::vector<std::int32_t> pattern_of_chunk_;
+  LocalIndex chunk_count_ = 0;
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> first_run_;  // of each group
   std::vector<Pattern> patterns_;
   std::vector<StencilSlot> slots_;
 };
