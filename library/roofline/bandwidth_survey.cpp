@@ -219,7 +219,8 @@ std::vector<PartBandwidth> collective_bandwidth_of_caches(const Job& job, Stream
   return list;
 }
 
-LikwidComparison collective_likwid_comparison(const Job& job, StreamBench& bench) {
+LikwidComparison collective_likwid_comparison(const Job& job, StreamBench& bench,
+                                              const OnStep& on_step) {
   if (job.world().size() > 1)
     return {.missing = "several ranks: run one rank with all threads of the node to compare"};
   std::map<unsigned, int> threads_of_domain;
@@ -234,6 +235,7 @@ LikwidComparison collective_likwid_comparison(const Job& job, StreamBench& bench
         loops.push_back(case_in_cache(bench, stream, level, bytes));
   LikwidComparison comparison;
   for (const LikwidCase& loop : loops) {
+    on_step(comparison.loops.size(), loops.size());
     const auto found = beside_likwid(likwid, loop);
     if (!found) {
       comparison.missing = "likwid-bench -t " + LikwidBench::kernel_name(loop.stream, loop.place) +

@@ -44,7 +44,8 @@ struct LikwidComparison {
   std::vector<LikwidLoop> loops{};
 };
 
-/// Runs loops here and by likwid-bench in alternation. Collective.
-LikwidComparison collective_likwid_comparison(const comm_thread::Job& job, StreamBench& bench);
+/// Runs loops here and by likwid-bench in alternation; calls `on_step` before each. Collective.
+LikwidComparison collective_likwid_comparison(const comm_thread::Job& job, StreamBench& bench,
+                                              const OnStep& on_step);
 
 }  // namespace weft::library

@@ -200,7 +200,8 @@ void KernelRace::collective_keep_rates(std::span<std::vector<double>> rates) {
 }
 
 std::vector<KernelResult> KernelRace::collective_run(const std::vector<RooflineKernel>& kernels,
-                                                     int repetitions, double tolerance) {
+                                                     int repetitions, double tolerance,
+                                                     const OnStep& on_step) {
   std::vector<std::vector<Sample>> samples(kernels.size());
   std::vector<std::vector<double>> rates(perfmodel::all_streams.size());
   Roofs roofs{roof_of({1, 1, 1, 1}), cache_roofs_.by_counted_bytes, flops_per_second_};
@@ -210,12 +211,16 @@ std::vector<KernelResult> KernelRace::collective_run(const std::vector<RooflineK
     if (is_kept) rates[static_cast<std::size_t>(roof_streams[i])].push_back(now[i]);
   };
   for (std::size_t i = 0; i < now.size(); ++i) probe(i, false);
+  std::size_t steps = 0;
+  const std::size_t all_steps =
+      kernels.size() * static_cast<std::size_t>(repetitions + warm_up_repetitions);
   for (int repetition = -warm_up_repetitions; repetition < repetitions; ++repetition) {
     for (const Stream stream : perfmodel::all_streams)
       if (repetition >= 0 && std::ranges::find(roof_streams, stream) == roof_streams.end())
         rates[static_cast<std::size_t>(stream)].push_back(
             bench_.collective_elements_per_second(stream));
     for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel) {
+      on_step(steps++, all_steps);
       // The two loops with the nearest write shares, run right before the kernel.
       const double share = collective_sum(job_, kernels[kernel].memory).write_share();
       std::size_t above = 1;

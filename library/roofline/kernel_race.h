@@ -39,9 +39,11 @@ class KernelRace {
   /// Lifetime: `job` and `bench` outlive it.
   KernelRace(const comm_thread::Job& job, StreamBench& bench, double l2_bytes);
 
-  /// `tolerance`: fraction of the model that is `ok`. Collective.
+  /// `tolerance`: fraction of the model that is `ok`; `on_step`: called before each run of a
+  /// kernel. Collective.
   std::vector<KernelResult> collective_run(const std::vector<RooflineKernel>& kernels,
-                                           int repetitions, double tolerance);
+                                           int repetitions, double tolerance,
+                                           const OnStep& on_step);
 
   /// Medians of the loops' elements per second during the race. Shape: as perfmodel::all_streams.
   const std::vector<double>& elements_per_second() const { return elements_per_second_; }

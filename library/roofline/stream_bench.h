@@ -15,6 +15,9 @@
 
 namespace weft::library {
 
+/// Is told how many steps of how many are done.
+using OnStep = std::function<void(std::size_t done, std::size_t all)>;
+
 /// Measures the bandwidth of this job's cores from memory and caches in loops that only move data.
 ///
 /// Three arrays per rank, in the memory of the threads that use them; together on a node eight

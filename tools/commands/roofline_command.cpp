@@ -19,6 +19,7 @@
 #include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
+#include "tools/job/progress_line.h"
 #include "tools/job/system_options.h"
 #include "tools/roofline/core_report.h"
 #include "tools/roofline/roofline_report.h"
@@ -79,10 +80,19 @@ void collective_measure(const Job& job, const std::vector<library::RooflineKerne
        bandwidth_report(library::collective_bandwidth_of_domains(job, bench), "domain", "cores")},
       {"caches", bandwidth_report(library::collective_bandwidth_of_caches(job, bench), "level",
                                   "bytes_per_thread")}};
+  ProgressLine line(job.is_root() && somebody_watches());
+  const auto step = [&line](const char* what) {
+    return [&line, what](std::size_t done, std::size_t all) {
+      line.show(static_cast<double>(done) / static_cast<double>(all), what);
+    };
+  };
   library::LikwidComparison likwid{.missing = "--no-likwid"};
-  if (!options.skips_likwid) likwid = library::collective_likwid_comparison(job, bench);
+  if (!options.skips_likwid)
+    likwid = library::collective_likwid_comparison(job, bench, step("loops beside likwid-bench"));
   library::KernelRace race(job, bench, library::second_level_bytes(job));
-  const auto results = race.collective_run(kernels, options.repetitions, tolerance);
+  const auto results =
+      race.collective_run(kernels, options.repetitions, tolerance, step("kernels"));
+  line.clear();
   bandwidth["all"] = all_loops(race.elements_per_second());
   bandwidth["peak_gflops"] = race.flops_per_second() * 1e-9;
   report["bandwidth"] = bandwidth;
