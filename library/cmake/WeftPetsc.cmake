@@ -36,10 +36,18 @@ if(EXISTS "${PETSC_DIR}/include/petsc.h")
     list(APPEND weft_petsc_includes "${PETSC_DIR}/include")
 endif()
 
+# A PETSc that was configured without a C++ compiler does not know what one calls these.
+set(weft_petsc_definitions)
+file(STRINGS "${WEFT_petsc_INCLUDE_DIR}/petscconf.h" weft_petsc_knows_cpp REGEX "_NAME_CXX ")
+if(NOT weft_petsc_knows_cpp)
+    set(weft_petsc_definitions PETSC_FUNCTION_NAME_CXX=__func__ PETSC_CXX_RESTRICT=__restrict)
+endif()
+
 file(GLOB weft_petsc_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/library/petsc/*.cpp")
 add_library(weft_petsc MODULE ${weft_petsc_sources})
 target_include_directories(weft_petsc PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_include_directories(weft_petsc SYSTEM PRIVATE ${weft_petsc_includes})
+target_compile_definitions(weft_petsc PRIVATE ${weft_petsc_definitions})
 target_compile_options(weft_petsc PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast
     $<$<BOOL:${WEFT_WARNINGS_AS_ERRORS}>:-Werror>)
 # A program has loaded the library already, and then this is the same.
