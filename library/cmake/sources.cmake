@@ -259,6 +259,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/overlapping_pieces.cpp
     solver/precondition/schwarz_preconditioner.cpp
     solver/precondition/solve_unit.cpp
+    solver/recycle/best_combination.cpp
+    solver/recycle/guess_plan.cpp
+    solver/recycle/set_up_plan.cpp
+    solver/recycle/solution_space.cpp
     solver/report/residual_history.cpp
     solver/report/solve_report.cpp
     solver/report/stop_rule.cpp

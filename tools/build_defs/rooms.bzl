@@ -42,6 +42,7 @@ ROOMS = {
         "solver/levels": ["precondition"],
         "solver/amg/coarsening": ["precondition", "levels"],
         "solver/amg": ["direct", "precondition", "levels", "amg/coarsening"],
+        "solver/recycle": [],
         "solver/krylov": ["report", "checkpoint", "precondition"],
         "solver/krylov/grid": ["report", "checkpoint", "krylov"],
         "solver/multigrid/grids": [],

@@ -1,0 +1,66 @@
+#include "solver/recycle/set_up_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::solver {
+namespace {
+
+/// Of `spread`, below which rounding and the first digits of a solve count for more.
+constexpr double least_spread = 1.02;
+constexpr double least_exponent = 0.05;
+constexpr double most_exponent = 1;
+/// What is left of a surprise after a solve.
+constexpr double surprise_share = 0.8;
+
+}  // namespace
+
+const char* name(SetUp what) {
+  return what == SetUp::kept ? "kept" : what == SetUp::new_values ? "new values" : "made";
+}
+
+double SetUpPlan::predicted_excess(double spread) const {
+  return last_digits_ / rate_of_values_ * (std::pow(spread, exponent_) - 1);
+}
+
+SetUp SetUpPlan::choose(double spread) const {
+  if (excess_of_aggregates_ > costs_.made - costs_.new_values) return SetUp::made;
+  if (!(rate_of_values_ > 0) || !std::isfinite(spread)) return SetUp::new_values;
+  const double average =
+      (costs_.new_values + excess_) / static_cast<double>(std::max<std::int64_t>(solve_count_, 1));
+  return predicted_excess(spread) + surprise_ < average ? SetUp::kept : SetUp::new_values;
+}
+
+void SetUpPlan::begin(SetUp done, double spread, const Costs& costs) {
+  last_ = done;
+  spread_ = spread;
+  surprise_ *= surprise_share;
+  if (done == SetUp::kept) return;
+  costs_ = costs;
+  excess_ = 0;
+  solve_count_ = 0;
+  rate_of_values_ = 0;
+  if (done == SetUp::new_values) return;
+  rate_of_made_ = 0;
+  excess_of_aggregates_ = 0;
+}
+
+void SetUpPlan::end(std::int64_t iterations, double digits) {
+  ++solve_count_;
+  if (iterations < 1 || !(digits > 0)) return;
+  const auto count = static_cast<double>(iterations);
+  const double rate = digits / count;
+  if (!(rate_of_values_ > 0)) rate_of_values_ = rate;
+  if (!(rate_of_made_ > 0)) rate_of_made_ = rate;
+  excess_of_aggregates_ += std::max(0.0, digits / rate_of_values_ - digits / rate_of_made_);
+  last_digits_ = digits;
+  if (last_ != SetUp::kept) return;
+  const double excess = std::max(0.0, count - digits / rate_of_values_);
+  surprise_ = std::max(surprise_, excess - predicted_excess(spread_));
+  excess_ += excess;
+  if (spread_ < least_spread || !std::isfinite(spread_)) return;
+  const double seen = std::log(count * rate_of_values_ / digits) / std::log(spread_);
+  exponent_ = std::clamp((exponent_ + seen) / 2, least_exponent, most_exponent);
+}
+
+}  // namespace weft::solver

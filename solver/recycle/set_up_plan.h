@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+namespace weft::solver {
+
+/// What is done with a preconditioner before a solve.
+enum class SetUp { kept, new_values, made };
+const char* name(SetUp what);
+
+/// Whether a preconditioner with levels is kept for new values of its matrix, gets the new values,
+/// or is made anew: what is predicted to cost least, in iterations.
+///
+/// A preconditioner of older values takes more iterations, the more the matrix has changed. The
+/// change is told by sizes of rows, the diagonal and the sum of the others: `spread`, the largest
+/// of their ratios to those of the set-up over the least, bounds by how much the condition of the
+/// preconditioned matrix grows where all couplings change by ratios within the same bounds.
+/// Iterations grow like a power of it, which solves tell. New values are due where the next solve
+/// is predicted to take more additional iterations than new values have cost for each solve so far,
+/// additional iterations included: the average is least there. Aggregates of older values cost
+/// iterations likewise, until they have cost as many as a new set-up beyond new values.
+///
+/// It computes with numbers that all ranks have alike and reads no clock.
+class SetUpPlan {
+ public:
+  /// In iterations.
+  struct Costs {
+    double new_values = 0;
+    double made = 0;
+  };
+
+  /// Before a solve with values that differ from those of the set-up. `spread`: at least 1, or
+  /// infinite.
+  SetUp choose(double spread) const;
+
+  /// After what was done for a solve, which is `choose`'s choice or more, and before the solve.
+  void begin(SetUp done, double spread, const Costs& costs);
+  /// After that solve: its iterations, and by how many digits they made the residual smaller.
+  void end(std::int64_t iterations, double digits);
+
+ private:
+  double predicted_excess(double spread) const;
+
+  Costs costs_;
+  SetUp last_ = SetUp::made;
+  double spread_ = 1;  // of the solve that goes on, or was last
+  double exponent_ = 0.5;  // of `spread` in the number of iterations
+  double surprise_ = 0;  // iterations of the last solves beyond those that were predicted
+  double rate_of_made_ = 0;  // digits of an iteration after the last set-up; 0: not known
+  double rate_of_values_ = 0;  // after the last new values
+  double last_digits_ = 0;
+  double excess_ = 0;  // iterations that older values have cost since they were new
+  double excess_of_aggregates_ = 0;  // the same of older aggregates
+  std::int64_t solve_count_ = 0;  // since new values
+};
+
+}  // namespace weft::solver

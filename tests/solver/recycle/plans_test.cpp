@@ -1,0 +1,127 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "solver/recycle/guess_plan.h"
+#include "solver/recycle/set_up_plan.h"
+
+namespace weft::solver {
+namespace {
+
+/// Iterations of a sequence in which values change by the factor `step` from solve to solve, as a
+/// preconditioner of values that differ by `spread` takes them, and what the plan chose.
+struct Played {
+  double cost = 0;
+  int kept = 0;
+  int new_values = 0;
+  int made = 0;
+};
+
+Played play(double step, int solves, const SetUpPlan::Costs& costs) {
+  SetUpPlan plan;
+  plan.begin(SetUp::made, 1, costs);
+  Played played;
+  double spread = 1;
+  for (int i = 0; i < solves; ++i) {
+    if (i > 0) {
+      spread *= step;
+      const SetUp chosen = plan.choose(spread);
+      plan.begin(chosen, spread, costs);
+      played.cost += chosen == SetUp::made         ? costs.made
+                     : chosen == SetUp::new_values ? costs.new_values
+                                                   : 0;
+      ++(chosen == SetUp::kept         ? played.kept
+         : chosen == SetUp::new_values ? played.new_values
+                                       : played.made);
+      if (chosen != SetUp::kept) spread = 1;
+    }
+    const double iterations = std::ceil(10 * std::pow(spread, 0.4));
+    plan.end(static_cast<std::int64_t>(iterations), 8);
+    played.cost += iterations;
+  }
+  return played;
+}
+
+}  // namespace
+
+TEST_CASE("a preconditioner is kept for values that hardly change, and renewed in time") {
+  const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
+  const Played slow = play(1.03, 100, costs);
+  CHECK(slow.kept >= 75);
+  CHECK(slow.new_values > 3);
+  CHECK(slow.made == 0);
+  // Less than always or never new values: 15 a solve, or 10·1.03^(0.4·i).
+  CHECK(slow.cost < 12.5 * 100);
+}
+
+TEST_CASE("values of another kind in each solve get new ones each time") {
+  const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
+  const Played fast = play(100, 20, costs);
+  CHECK(fast.kept == 0);
+  CHECK(fast.new_values == 19);
+  SetUpPlan plan;
+  plan.begin(SetUp::made, 1, costs);
+  plan.end(10, 8);
+  CHECK(plan.choose(std::numeric_limits<double>::infinity()) == SetUp::new_values);
+  CHECK(plan.choose(1) == SetUp::kept);
+}
+
+TEST_CASE("a change that rows do not show is noticed by its iterations") {
+  const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
+  SetUpPlan plan;
+  plan.begin(SetUp::made, 1, costs);
+  plan.end(10, 8);
+  CHECK(plan.choose(1) == SetUp::kept);
+  plan.begin(SetUp::kept, 1, costs);
+  plan.end(40, 8);
+  CHECK(plan.choose(1) == SetUp::new_values);
+  plan.begin(SetUp::new_values, 1, costs);
+  plan.end(10, 8);
+  CHECK(plan.choose(1) == SetUp::new_values);  // it has been surprised
+}
+
+TEST_CASE("aggregates of older values are given up once they have cost a set-up") {
+  const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
+  SetUpPlan plan;
+  plan.begin(SetUp::made, 1, costs);
+  plan.end(10, 8);
+  int solves = 0;
+  for (; solves < 20 && plan.choose(1000) != SetUp::made; ++solves) {
+    plan.begin(SetUp::new_values, 1000, costs);
+    plan.end(12, 8);
+  }
+  CHECK(solves == 4);  // two iterations each, and 12 - 5
+}
+
+TEST_CASE("a guess takes as many solutions as save iterations") {
+  GuessPlan plan(8);
+  CHECK(plan.count() == 2);
+  plan.note(std::vector<double>{1, 1}, 1, 0.5);
+  CHECK(plan.count() == 3);
+  plan.note(std::vector<double>{1, 1, 0.7}, 1, 0.5);
+  CHECK(plan.count() == 4);
+  plan.note(std::vector<double>{1, 1, 0.7, 0.1}, 1, 0.5);
+  CHECK(plan.count() == 4);
+  plan.note(std::vector<double>{1, 0.1, 0.1, 0.1}, 1, 0.5);
+  CHECK(plan.count() == 2);
+  CHECK(plan.wanted() == 2);
+}
+
+TEST_CASE("where a guess gains nothing, the next ones come after longer and longer pauses") {
+  GuessPlan plan(8);
+  const std::vector<double> nothing{0.01, 0.01};
+  std::vector<int> tried;
+  for (int solve = 0; solve < 40; ++solve) {
+    if (plan.count() > 0) {
+      tried.push_back(solve);
+      plan.note(nothing, 1, 0.5);
+    } else {
+      plan.note({}, 1, 0.5);
+    }
+  }
+  CHECK(tried == std::vector<int>{0, 3, 8, 17, 34});
+}
+
+}  // namespace weft::solver
