@@ -12,6 +12,7 @@
 #include "library/measure/mode_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
+#include "library/solve/solve_sequence.h"
 #include "library/state/caller_preconditioner.h"
 #include "library/system/block_columns.h"
 #include "perfmodel/huge_page_buffer.h"
@@ -55,6 +56,7 @@ struct Solver::State {
   std::string mode_choice;  // why this mode; empty where it was named
   std::vector<double> history;
   std::unique_ptr<ChosenSolver> solver;
+  std::optional<library::SolveSequence> sequence;  // with `recycle`
 
  private:
   void check() const;
@@ -99,6 +101,7 @@ Solver::State::State(std::shared_ptr<Matrix::State> of_matrix, const Options& op
   values_version = matrix->values_version;
   places_version = matrix->places_version;
   solver = std::make_unique<ChosenSolver>(matrix->system->op(), settings, context(), hooks());
+  if (settings.recycles()) sequence.emplace(*solver);
   setup_seconds = watch.seconds();
 }
 
@@ -181,9 +184,10 @@ library::SystemContext Solver::State::context() {
 library::SolveHooks Solver::State::hooks() {
   library::SolveHooks hooks;
   hooks.on_start = [this] { history.clear(); };
-  if (settings.has_history)
-    hooks.on_iteration = [this](std::int64_t /*iteration*/, double residual) {
-      history.push_back(residual);
+  if (settings.has_history || settings.recycles())
+    hooks.on_iteration = [this](std::int64_t iteration, double residual) {
+      if (settings.has_history) history.push_back(residual);
+      if (sequence) sequence->note_iteration(iteration, residual);
     };
   hooks.stops = [this](std::int64_t iteration, double residual) {
     return monitor && monitor(iteration, residual);
@@ -205,12 +209,19 @@ void Solver::State::expect_lengths(std::size_t b, std::size_t x, int count) cons
 
 void Solver::State::collective_renew_if_stale() {
   expect_whole_matrix();
-  const bool is_stale = values_version != matrix->values_version &&
-                        (!settings.reuses_preconditioner || solver->scales_matrix());
-  if (!is_to_renew && !is_stale) return;
+  const bool has_new_values = values_version != matrix->values_version;
+  const bool has_other_places = places_version != matrix->places_version;
+  const bool is_stale =
+      has_new_values && (!settings.reuses_preconditioner || solver->scales_matrix());
+  if (!is_to_renew && !is_stale && !sequence) return;
   const perfmodel::Stopwatch watch;
   // Where an error ends this, the next call renews again.
-  solver->collective_renew(!is_to_renew && places_version == matrix->places_version);
+  if (sequence)
+    sequence->collective_prepare({.has_new_values = has_new_values,
+                                  .has_other_places = has_other_places,
+                                  .must_make = is_to_renew});
+  else
+    solver->collective_renew(!is_to_renew && !has_other_places);
   is_to_renew = false;
   values_version = matrix->values_version;
   places_version = matrix->places_version;
@@ -250,7 +261,8 @@ Report Solver::State::solve(std::span<const double> b, std::span<double> x, Star
   } else if (has_guess) {
     guess = x;
   }
-  const solver::SolveReport solved = solver->collective_solve(right_hand_side, guess);
+  const solver::SolveReport solved = sequence ? sequence->collective_solve(right_hand_side, guess)
+                                              : solver->collective_solve(right_hand_side, guess);
   matrix->system->map().collective_from_operator(solver->solution(), x);
   Report report = report_of(solved);
   report.solve_seconds = solve_watch.seconds();
@@ -300,6 +312,10 @@ Report Solver::State::report_of(const solver::SolveReport& solved) const {
   report.mode_choice = mode_choice;
   report.setup_seconds = setup_seconds;
   report.history = history;
+  if (sequence) {
+    report.set_up = solver::name(sequence->set_up());
+    report.earlier_solutions = sequence->guess_vectors();
+  }
   return report;
 }
 

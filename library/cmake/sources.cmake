@@ -121,6 +121,7 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/solvable_system.cpp
     library/solve/solve_description.cpp
     library/solve/solve_limits.cpp
+    library/solve/solve_sequence.cpp
     library/solve/sweep_run.cpp
     library/solve/value_range.cpp
     library/solve/vectors_in_range.cpp

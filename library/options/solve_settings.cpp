@@ -198,7 +198,14 @@ OptionTable<SolveSettings> options_of_end() {
        V::flag(&SolveSettings::has_history)},
       {"reuse-preconditioner", Group::rest,
        "new values of the matrix do not make the preconditioner again",
-       V::flag(&SolveSettings::reuses_preconditioner)}};
+       V::flag(&SolveSettings::reuses_preconditioner)},
+      {"recycle", Group::rest,
+       "auto: solves use what those before have found, for sequences of systems that change "
+       "little\n"
+       "by little: they begin from the best combination of the last solutions, and for new values\n"
+       "of the matrix amg is kept, gets the values or is made anew, whatever is predicted to\n"
+       "cost least; none: each solve by itself; default: none",
+       V::one_of(&SolveSettings::recycle, {"auto", "none"})}};
 }
 
 /// The options that give rows another order or another rank, as the user gave them.
@@ -298,7 +305,12 @@ std::vector<Need> needs_of_matrix(const SolveSettings& s) {
            has_matrix,
            with,
            option_name("operator", "matrix") + ", whose rows have an order"},
-          {{"format", "triangle", "base"}, has_matrix, with, "a matrix"}};
+          {{"format", "triangle", "base"}, has_matrix, with, "a matrix"},
+          {{"recycle"}, has_matrix, with, "a matrix"},
+          {{"reuse-preconditioner"},
+           !s.recycles(),
+           "with " + option_name("recycle", s.recycle) + ", which decides that",
+           "one of them"}};
 }
 
 }  // namespace

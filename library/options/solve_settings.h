@@ -56,6 +56,9 @@ struct SolveSettings : MatrixSettings {
   std::shared_ptr<const GivenVectors> given;  // null: none
   bool has_history = false;
   bool reuses_preconditioner = false;
+  std::string recycle = "none";  // of earlier solves: auto or none
+
+  bool recycles() const { return recycle == "auto"; }
 
   /// From names without the leading dashes, such as max-iterations. Throws comm_thread::InputError,
   /// which names the option.

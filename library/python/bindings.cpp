@@ -313,6 +313,8 @@ void bind_report(py::module_& module) {
       .def_readonly("relative_residual", &weft::Report::relative_residual)
       .def_readonly("scaled_residual", &weft::Report::scaled_residual)
       .def_readonly("recurrence_residual", &weft::Report::recurrence_residual)
+      .def_readonly("set_up", &weft::Report::set_up)
+      .def_readonly("earlier_solutions", &weft::Report::earlier_solutions)
       .def_readonly("setup_seconds", &weft::Report::setup_seconds)
       .def_readonly("solve_seconds", &weft::Report::solve_seconds)
       .def_readonly("history", &weft::Report::history)

@@ -84,6 +84,15 @@ class ChosenSolver {
   /// small: it knows nothing of new values before `collective_renew`.
   bool scales_matrix() const { return system_.is_multiple(); }
 
+  /// The matrix where it is solved with as it was given: neither a multiple, nor scaled, nor
+  /// singular with a null space to project out. Else null.
+  spmv::SparseOperator* plain_matrix() const {
+    const bool is_plain =
+        !system_.is_multiple() && !system_.rows().is_scaled() && !system_.null_space();
+    return is_plain ? system_.matrix() : nullptr;
+  }
+  bool is_symmetric() const { return system_.is_symmetric(); }
+
   /// What is solved with: `method` and `preconditioner` are those that were chosen, but `auto`
   /// where a trial chose.
   const SolveSettings& settings() const { return attempt_.settings(); }

@@ -94,6 +94,8 @@ Json json_of(const Report& report) {
   if (!report.decisions.empty()) json["decisions"] = report.decisions;
   if (!report.null_space.empty()) json["null_space"] = report.null_space;
   json.update(outcome_json(report));
+  if (!report.set_up.empty())
+    json["recycled"] = {{"set_up", report.set_up}, {"earlier_solutions", report.earlier_solutions}};
   json["seconds"] = {{"setup", report.setup_seconds}, {"solve", report.solve_seconds}};
   for (const auto& [phase, seconds] : report.phase_seconds)
     json["phases"][phase] = {{"min", seconds}, {"mean", seconds}, {"max", seconds}};

@@ -20,14 +20,15 @@ const char* name(SetUp what) {
 }
 
 double SetUpPlan::predicted_excess(double spread) const {
-  return last_digits_ / rate_of_values_ * (std::pow(spread, exponent_) - 1);
+  const bool is_known = rate_of_values_ > 0 && last_digits_ > 0;
+  const double expected = is_known ? last_digits_ / rate_of_values_ : 1;
+  return expected * (std::pow(spread, exponent_) - 1);
 }
 
 SetUp SetUpPlan::choose(double spread) const {
   if (excess_of_aggregates_ > costs_.made - costs_.new_values) return SetUp::made;
-  if (!(rate_of_values_ > 0) || !std::isfinite(spread)) return SetUp::new_values;
-  const double average =
-      (costs_.new_values + excess_) / static_cast<double>(std::max<std::int64_t>(solve_count_, 1));
+  if (solve_count_ == 0 || !std::isfinite(spread)) return SetUp::new_values;
+  const double average = (costs_.new_values + excess_) / static_cast<double>(solve_count_);
   return predicted_excess(spread) + surprise_ < average ? SetUp::kept : SetUp::new_values;
 }
 
@@ -47,13 +48,13 @@ void SetUpPlan::begin(SetUp done, double spread, const Costs& costs) {
 
 void SetUpPlan::end(std::int64_t iterations, double digits) {
   ++solve_count_;
+  last_digits_ = iterations > 0 ? digits : 0;
   if (iterations < 1 || !(digits > 0)) return;
   const auto count = static_cast<double>(iterations);
   const double rate = digits / count;
   if (!(rate_of_values_ > 0)) rate_of_values_ = rate;
   if (!(rate_of_made_ > 0)) rate_of_made_ = rate;
   excess_of_aggregates_ += std::max(0.0, digits / rate_of_values_ - digits / rate_of_made_);
-  last_digits_ = digits;
   if (last_ != SetUp::kept) return;
   const double excess = std::max(0.0, count - digits / rate_of_values_);
   surprise_ = std::max(surprise_, excess - predicted_excess(spread_));

@@ -35,7 +35,8 @@ class SetUpPlan {
 
   /// After what was done for a solve, which is `choose`'s choice or more, and before the solve.
   void begin(SetUp done, double spread, const Costs& costs);
-  /// After that solve: its iterations, and by how many digits they made the residual smaller.
+  /// After that solve: its iterations, and by how many digits they made the residual smaller; 0
+  /// iterations where there were too few to tell.
   void end(std::int64_t iterations, double digits);
 
  private:

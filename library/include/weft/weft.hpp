@@ -307,7 +307,8 @@ class WEFT_EXPORT Matrix {
   /// New values in the places of Matrix::from_rows, in the same order, explicit zeros and what is
   /// left out of the operator included; with triangle=mirrored those of the half. Solvers of the
   /// matrix make their preconditioners again at the next solve, unless they have
-  /// `reuse-preconditioner`. Shape: values: as in from_rows. Collective. Throws Error.
+  /// `reuse-preconditioner`, or, with `recycle`, where it pays. Shape: values: as in from_rows.
+  /// Collective. Throws Error.
   void update_values(std::span<const double> values);
 
   /// y = A·x. Shape: x, y: [local_row_count]. Collective. Throws Error.
@@ -372,6 +373,9 @@ struct WEFT_EXPORT Report {
   /// The same with each row of both divided by its scale, where rows differ much in scale.
   std::optional<double> scaled_residual;
   double recurrence_residual = 0;  ///< the same as the method's recurrence has it
+  /// Of the preconditioner, with `recycle`: "made", "new values" or "kept".
+  std::string set_up;
+  std::int64_t earlier_solutions = 0;  ///< that the first guess was made of, with `recycle`
   double setup_seconds = 0;  ///< of the solver, and of preconditioners made again for this solve
   double solve_seconds = 0;
   std::vector<double> history;  ///< ‖r‖/‖b‖ after each iteration, with `history`
@@ -411,8 +415,9 @@ struct SolverVectors {
 
 /// A method with its preconditioner, set up once for any number of solves with one matrix.
 ///
-/// `options`: those of `weft solve` that are about the method and its end; divergence, history and
-/// reuse-preconditioner; an unknown name is an Error that lists all. `method=auto` looks at the
+/// `options`: those of `weft solve` that are about the method and its end; recycle=auto for
+/// sequences of systems, whose solves then use what those before have found; divergence, history
+/// and reuse-preconditioner; an unknown name is an Error that lists all. `method=auto` looks at the
 /// matrix, chooses method and preconditioner, and turns to others where they stall; the report says
 /// why. A method that needs a symmetric matrix refuses one that is not, unless `force`. New values
 /// of the matrix are looked at again with the next solve.

@@ -19,6 +19,8 @@ class Report:
     null_space: what is projected out of a singular system; empty: nothing.
     relative_residual: ‖b − A·x‖/‖b‖, computed from x.
     scaled_residual: the same with each row divided by its scale, where rows differ much in scale.
+    set_up, earlier_solutions: with recycle="auto" what became of the preconditioner, "made", "new
+        values" or "kept", and how many solutions before are in the first guess.
     history: ‖r‖/‖b‖ after each iteration, with history=True.
     product_seconds: of each form of storage that was tried; matrix_format is the one that is kept.
     """
@@ -37,6 +39,8 @@ class Report:
     relative_residual: float
     scaled_residual: float | None
     recurrence_residual: float
+    set_up: str
+    earlier_solutions: int
     setup_seconds: float
     solve_seconds: float
     history: list[float]

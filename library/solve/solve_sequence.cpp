@@ -1,0 +1,197 @@
+#include "library/solve/solve_sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "solver/levels/level_report.h"
+#include "spmv/modes/mode.h"
+
+namespace weft::library {
+namespace {
+
+using solver::SetUp;
+using solver::SolveReport;
+using solver::SolveStatus;
+
+/// Solutions that are kept: 16 bytes a row each.
+constexpr int most_solutions = 8;
+
+// Counted costs, in bytes.
+constexpr double bytes_of_entry = 12;  // of a matrix
+constexpr double bytes_of_row = 24;  // of a product
+constexpr double bytes_of_iteration = 150;  // a row, for the vectors of the method
+/// Of a level: four products in single precision, and what takes the residual down and up.
+constexpr double bytes_of_level_entry = 40;
+constexpr double bytes_of_level_row = 80;
+constexpr double bytes_of_guess = 56;  // a row of a vector, beside its product
+/// Of all levels' entries, as multiples of reading them once in the matrix: measured.
+constexpr double reads_of_new_values = 24;
+constexpr double reads_of_set_up = 70;
+
+double digits_between(double before, double after) {
+  return before > 0 && after > 0 ? std::log10(before / after) : 0;
+}
+
+}  // namespace
+
+SolveSequence::SolveSequence(ChosenSolver& solver) : solver_(solver), guess_plan_(most_solutions) {
+  collective_note_set_up();
+  set_up_plan_.begin(SetUp::made, 1, costs());
+}
+
+/// What is known of the matrix and the preconditioner after a set-up.
+void SolveSequence::collective_note_set_up() {
+  spmv::SparseOperator* const before = std::exchange(matrix_, solver_.plain_matrix());
+  if (!matrix_ || matrix_ != before) space_.reset();
+  preconditioner_ = solver_.preconditioner();
+  is_stale_ = false;
+  has_levels_ = false;
+  if (!matrix_) return;
+  const auto rows = static_cast<double>(matrix_->global_row_count());
+  const auto entries = static_cast<double>(matrix_->matrix().matrix().global_nonzero_count);
+  product_bytes_ = bytes_of_entry * entries + bytes_of_row * rows;
+  iteration_bytes_ = product_bytes_ + bytes_of_iteration * rows;
+  if (!preconditioner_) return;
+  auto* const levels = dynamic_cast<solver::Levels*>(preconditioner_);
+  has_levels_ = levels != nullptr;
+  if (!levels) {  // one like the matrix
+    iteration_bytes_ += product_bytes_;
+    return;
+  }
+  level_entries_ = 0;
+  for (const solver::LevelReport& level : levels->report().levels) {
+    const auto of_level = static_cast<double>(level.nonzeros);
+    iteration_bytes_ +=
+        static_cast<double>(level.visits) *
+        (bytes_of_level_entry * of_level + bytes_of_level_row * static_cast<double>(level.rows));
+    level_entries_ += of_level;
+  }
+  measure_rows(sizes_);
+}
+
+solver::SetUpPlan::Costs SolveSequence::costs() const {
+  if (!has_levels_) return {};
+  const double read = bytes_of_entry * level_entries_ / iteration_bytes_;
+  return {.new_values = reads_of_new_values * read, .made = reads_of_set_up * read};
+}
+
+/// Of each row the diagonal entry and the sum of the others' magnitudes.
+void SolveSequence::measure_rows(std::vector<double>& sizes) const {
+  const spmv::CrsMatrix& rows = matrix_->matrix().matrix().rows;
+  sizes.resize(2 * matrix_->element_count());
+  matrix_->team().run([&](const comm_thread::TeamThread& thread) {
+    matrix_->for_each_element(thread.index, [&](std::size_t i) {
+      double diagonal = 0;
+      double others = 0;
+      for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
+           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
+        if (static_cast<std::size_t>(rows.columns[k]) == i)
+          diagonal += rows.values[k];
+        else
+          others += std::abs(rows.values[k]);
+      sizes[2 * i] = diagonal;
+      sizes[2 * i + 1] = others;
+    });
+  });
+}
+
+/// Of the rows' ratios to those that the preconditioner has, the largest over the least.
+double SolveSequence::collective_find_spread() {
+  measure_rows(new_sizes_);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::array<double, 2> largest{0, 0};  // ratio, and its inverse
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    const double now = new_sizes_[i];
+    const double before = sizes_[i];
+    if (now == 0 && before == 0) continue;
+    const bool is_positive = now > 0 && before > 0;
+    largest[0] = std::max(largest[0], is_positive ? now / before : infinity);
+    largest[1] = std::max(largest[1], is_positive ? before / now : infinity);
+  }
+  matrix_->communicator().max(largest);
+  return std::max(1.0, largest[0] * largest[1]);
+}
+
+void SolveSequence::collective_renew(SetUp what, double spread) {
+  if (what != SetUp::kept) solver_.collective_renew(what == SetUp::new_values);
+  collective_renewed(what, spread);
+}
+
+void SolveSequence::collective_renewed(SetUp what, double spread) {
+  done_ = what;
+  if (what != SetUp::kept) collective_note_set_up();
+  set_up_plan_.begin(what, spread, costs());
+}
+
+void SolveSequence::collective_prepare(const Change& change) {
+  // The solver may have turned to another one in the last solve.
+  if (preconditioner_ != solver_.preconditioner()) collective_renewed(SetUp::made, 1);
+  if (change.has_new_values) {
+    is_stale_ = true;
+    if (space_) space_->forget_products();
+  }
+  if (change.must_make || change.has_other_places) return collective_renew(SetUp::made, 1);
+  if (!is_stale_) {
+    if (has_solved_) done_ = SetUp::kept;
+    return;
+  }
+  if (!matrix_ || !has_levels_) return collective_renew(SetUp::new_values, 1);
+  const double spread = collective_find_spread();
+  collective_renew(set_up_plan_.choose(spread), spread);
+}
+
+/// The best guess of the last solutions and the caller's.
+solver::Guess SolveSequence::collective_guess(std::span<const double> b,
+                                              const solver::Guess& guess) {
+  guess_vectors_ = 0;
+  if (!matrix_ || solver_.entry().needs_grid) return guess;
+  if (!space_) space_.emplace(*matrix_, *spmv::parse_mode(solver_.settings().mode), most_solutions);
+  const int count = std::min(guess_plan_.count(), space_->size());
+  if (count == 0) return guess;
+  if (start_.size() != b.size()) start_ = perfmodel::HugePageBuffer<double>(b.size());
+  if (!space_->collective_guess(b, guess.value_or(std::span<const double>()), count,
+                                solver_.is_symmetric(), start_.span()))
+    return guess;
+  guess_vectors_ = count;
+  return start_.span();
+}
+
+/// Learns of a solve.
+void SolveSequence::collective_note(std::span<const double> b, const SolveReport& report) {
+  // The first iteration does more than the others, the better the guess the more.
+  const std::int64_t others = report.iterations - 1;
+  const double digits = digits_between(first_residual_, report.relative_residual);
+  const bool is_known = others > 0 && digits > 0;
+  if (is_known) digits_of_iteration_ = digits / static_cast<double>(others);
+  set_up_plan_.end(is_known ? others : 0, digits);
+  if (!space_) return;
+  if (report.status != SolveStatus::converged) return space_->keep(0);
+  space_->collective_take(b, solver_.solution());
+  const double cost =
+      (product_bytes_ + bytes_of_guess * static_cast<double>(matrix_->global_row_count())) /
+      iteration_bytes_;
+  guess_plan_.note(space_->digits(), digits_of_iteration_, cost);
+  space_->keep(guess_plan_.wanted());
+}
+
+SolveReport SolveSequence::collective_solve(std::span<const double> b, const solver::Guess& guess) {
+  const solver::Guess start = collective_guess(b, guess);
+  SolveReport report = solver_.collective_solve(b, start);
+  const bool has_failed = report.status == SolveStatus::not_converged ||
+                          report.status == SolveStatus::breakdown ||
+                          report.status == SolveStatus::diverged;
+  if (has_failed && is_stale_) {
+    const std::int64_t iterations = report.iterations;
+    collective_renew(SetUp::new_values, 1);
+    report = solver_.collective_solve(b, start);
+    report.iterations += iterations;
+  }
+  collective_note(b, report);
+  has_solved_ = true;
+  return report;
+}
+
+}  // namespace weft::library
