@@ -477,6 +477,8 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/problem_kernels.cpp
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
+    library/system/file_sequence.cpp
+    library/system/numbered_files.cpp
     library/system/solve_forecast.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp

@@ -19,6 +19,7 @@
 #include "library/settings/right_hand_side_choice.h"
 #include "library/solve/chosen_solver.h"
 #include "library/solve/solve_description.h"
+#include "library/system/file_sequence.h"
 #include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
 #include "library/system/solve_forecast.h"
@@ -30,6 +31,7 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/modes/mode.h"
+#include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
@@ -362,12 +364,32 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
   return checkpoints.exit_code(result.status);
 }
 
+/// Solves with the matrices of a sequence, a line for each. Returns the exit code. Collective.
+int collective_solve_files(Job& job, const SolveOptions& options) {
+  const ReportFile file(job, options.json_path);
+  Json report = collective_start_report(job, "solve");
+  library::FileSequence files(job.crew(), options, options.sequence, options.right_hand_side);
+  const bool prints = job.is_root() && !file.is_standard_output();
+  if (prints) fmt::print("{}\n", library::FileSequence::Step::heading());
+  while (const auto step = files.collective_next()) {
+    if (prints) fmt::print("{}\n", step->line());
+    report["sequence"].push_back(step->json());
+  }
+  report["status"] = files.has_converged() ? "converged" : "not-converged";
+  file.collective_write(report);
+  return files.has_converged() ? 0 : exit_code_not_converged;
+}
+
 int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
           SolveOptions options) {
   const perfmodel::Stopwatch watch;
+  const bool is_sequence = !options.sequence.empty();
+  if (is_sequence && options.problem.empty())
+    options.problem = library::NumberedFiles(options.sequence).path(0);
   const auto problem = spmv::Problem::parse(options.problem);
   const auto right_hand_side = settle(command, problem, rank_count, options);
   Job job = collective_start_job(session, options);
+  if (is_sequence) return collective_solve_files(job, options);
   options.column_count =
       library::collective_count_right_hand_sides(job.world(), problem, right_hand_side);
   options.check_columns();
@@ -402,7 +424,7 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft solve matrix.mtx.gz --preconditioner jacobi --tolerance 1e-10 --solution x.mtx\n"
       "  mpiexec.mpich -n 4 weft solve matrix.mtx --order rcm --partition metis\n"
       "  weft solve poisson3d:64 --preconditioner schwarz:subdomains=16,overlap=2\n"
-      "  weft solve matrix.mtx --method gmres --restart 50 --preconditioner jacobi\n"
+      "  weft solve --sequence 'A_%03d.petsc' --rhs 'b_%03d.petsc' --preconditioner amg\n"
       "  weft solve matrix.mtx.gz --preconditioner amg\n"
       "  weft solve matrix.mtx --rhs columns.npy --solution x.npy\n"
       "  weft solve matrix.mtx --initial x.mtx --max-seconds 60 --solution x.mtx\n"
@@ -414,6 +436,8 @@ void add_solve_command(CLI::App& program, const comm_thread::MpiSession& session
       "Exit code: 0 converged, 3 not converged, 6 out of time, 2 bad input,\n"
       "128 + N: ended by signal N with a checkpoint.");
   command.callback([options, &command, &session, rank_count, &exit_code] {
+    if (options->sequence.empty() && command.count("problem") == 0)
+      throw CLI::RequiredError("problem");
     exit_code = solve(session, rank_count, command, *options);
   });
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "library/system/numbered_files.h"
 #include "solver/methods/method_table.h"
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
@@ -35,6 +36,14 @@ const library::OptionTable<SolveOptions>& vector_options() {
        ".petsc, .bin, .h5, .txt; where it has several columns, one system is solved for each;\n"
        "default: boundary-one for grids, ones for files, random:1 otherwise",
        V::text(&SolveOptions::right_hand_side, "RHS")},
+      {"sequence", Group::problem,
+       "solves with the matrices A_%03d.petsc, one after the other\n"
+       "in the place of PROBLEM: files by their numbers, from 0 or 1 on; --rhs may be such a\n"
+       "pattern; a solve uses what those before have found, unless with --recycle none",
+       V::checked(
+           &SolveOptions::sequence,
+           [](const std::string& word) { return library::NumberedFiles(word).path(0); },
+           "PATTERN")},
       {"initial", Group::problem,
        "x to begin with; default: 0\n"
        "a file as for --rhs, with as many columns; the solve still ends where the residual is\n"
@@ -55,6 +64,7 @@ SolveOptions::SolveOptions() {
   order.clear();
   mode.clear();
   method.clear();
+  recycle.clear();
   operator_kind = "auto";
 }
 
@@ -78,6 +88,9 @@ void SolveOptions::set_defaults(const spmv::Problem& of, int rank_count) {
                                  (!coordinates.empty() && coordinates != library::estimated);
   if (order.empty() && needs_given_order) order = "given";
   order = order_of(of);
+  if (recycle.empty()) recycle = sequence.empty() ? "none" : "auto";
+  if (!sequence.empty()) order = "given";
+  if (!sequence.empty() && (mode.empty() || mode == "auto")) mode = "task";
   tries_modes = mode.empty() && is_chosen;
   if (mode.empty()) mode = is_chosen ? "auto" : "task";
   if (operator_kind == "auto") {
@@ -100,6 +113,16 @@ void SolveOptions::check(const CLI::App& command) const {
                          "with a method for any matrix",
                          "one for symmetric matrices"},
                         {{"initial"}, !is_matrix_free(), "with --operator stencil", "a matrix"},
+                        {{"recycle"}, !sequence.empty(), "without --sequence", "both"},
+                        {{"sequence"},
+                         sequence.empty() || problem == library::NumberedFiles(sequence).path(0),
+                         "with " + problem,
+                         "one of them"},
+                        {{"initial", "solution", "order", "partition", "dry-run", "checkpoint",
+                          "restart-from", "trace"},
+                         sequence.empty(),
+                         "with --sequence",
+                         "one of them"},
                         {{"initial"},
                          checkpoints.from.empty(),
                          "with --restart-from, which has an x, too",
@@ -124,15 +147,16 @@ void SolveOptions::check_columns() const {
 
 void add_solve_options(CLI::App& command, SolveOptions& options) {
   const auto& of_solve = library::solve_options();
-  add_problem_option(command, options).required();
-  bind_options(command, options, vector_options(), {"rhs"});
+  add_problem_option(command, options);
+  bind_options(command, options, vector_options(), {"rhs", "sequence"});
   bind_options(command, options, of_solve,
                {"operator", "method", "preconditioner", "tolerance", "max-iterations",
                 "max-seconds", "order", "triangle", "coordinates", "grid"});
   bind_options(command, options, vector_options(), {"initial"});
-  bind_options(command, options, of_solve,
-               {"mode", "partition", "format", "base", "null-space", "scale", "force", "cycle",
-                "near-null", "block-size", "multigrid", "restart", "absolute-tolerance"});
+  bind_options(
+      command, options, of_solve,
+      {"mode", "partition", "format", "base", "null-space", "scale", "force", "cycle", "near-null",
+       "block-size", "multigrid", "restart", "absolute-tolerance", "recycle"});
   add_checkpoint_options(command, options.checkpoints, ", --max-seconds or\n--max-iterations",
                          "and threads and in any mode, with the bits of a solve that was not\n"
                          "interrupted; the problem, the method and the preconditioner as before");

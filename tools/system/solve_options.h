@@ -22,6 +22,7 @@ struct SolveOptions : SystemOptions, library::SolveSettings {
   bool tries_modes = false;  // `auto` stands for a short trial, without a model of the modes
   CheckpointOptions checkpoints;
   std::string solution_path;
+  std::string sequence;  // a pattern of matrix files; empty: one problem
   std::string initial_path;  // x to begin with; empty: zero
 
   /// Says what is not given. `method`: `auto` for a file without anything that needs another one,

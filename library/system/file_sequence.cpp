@@ -1,0 +1,130 @@
+#include "library/system/file_sequence.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
+#include "library/settings/right_hand_side_choice.h"
+#include "perfmodel/stopwatch.h"
+#include "spmv/problems/problem.h"
+
+namespace weft::library {
+
+using comm_thread::InputError;
+
+FileSequence::FileSequence(const comm_thread::Crew& crew, SolveSettings settings,
+                           const std::string& matrices, std::string right_hand_side)
+    : crew_(crew),
+      settings_(std::move(settings)),
+      matrices_(matrices),
+      right_hand_side_(std::move(right_hand_side)),
+      number_(matrices_.collective_first(crew.communicator())) {
+  if (!NumberedFiles::is_pattern(right_hand_side_)) return;
+  try {
+    right_hand_sides_.emplace(right_hand_side_);
+  } catch (const InputError& error) {
+    throw InputError(comm_thread::option_name("rhs") + ": " + error.what());
+  }
+}
+
+/// Gives values to the matrix that there is, where all ranks have the same places.
+bool FileSequence::collective_take(const spmv::DistributedMatrix& matrix) {
+  if (!system_) return false;
+  spmv::SparseOperator& op = *system_->matrix_operator();
+  const spmv::DistributedMatrix& before = op.matrix().matrix();
+  const bool is_same =
+      matrix.partition.row_count() == before.partition.row_count() &&
+      std::ranges::equal(matrix.halo_columns, before.halo_columns) &&
+      std::ranges::equal(matrix.rows.row_offsets.span(), before.rows.row_offsets.span()) &&
+      std::ranges::equal(matrix.rows.columns.span(), before.rows.columns.span());
+  if (crew_.communicator().min(std::int64_t{is_same ? 1 : 0}) == 0) return false;
+  op.changeable_matrix().update_values(
+      crew_.team(), [&](const comm_thread::TeamThread&, spmv::LocalIndex begin,
+                        spmv::LocalIndex end, std::span<double> values) {
+        const auto first = matrix.rows.row_offsets[static_cast<std::size_t>(begin)];
+        const auto last = matrix.rows.row_offsets[static_cast<std::size_t>(end)];
+        std::copy(matrix.rows.values.data() + first, matrix.rows.values.data() + last,
+                  values.data() + first);
+      });
+  return true;
+}
+
+void FileSequence::collective_set_up(spmv::DistributedMatrix matrix) {
+  sequence_.reset();
+  solver_.reset();
+  system_ = std::make_unique<LinearSystem>(crew_, std::move(matrix), std::nullopt, settings_);
+  SolveHooks hooks;
+  hooks.on_iteration = [this](std::int64_t iteration, double residual) {
+    if (sequence_) sequence_->note_iteration(iteration, residual);
+  };
+  solver_ = std::make_unique<ChosenSolver>(system_->op(), settings_, system_->context(), hooks);
+  if (settings_.recycles()) sequence_.emplace(*solver_);
+}
+
+std::optional<FileSequence::Step> FileSequence::collective_next() {
+  if (system_ && !matrices_.collective_exists(crew_.communicator(), number_)) return std::nullopt;
+  Step step;
+  step.path = matrices_.path(number_);
+  perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::of_file(step.path);
+  LoadedMatrix loaded = collective_load_matrix(crew_.communicator(), crew_.team(), problem,
+                                               settings_, true, remarks_);
+  if (!loaded.half.empty()) throw InputError(loaded.half);
+  const std::string word = right_hand_sides_ ? right_hand_sides_->path(number_) : right_hand_side_;
+  step.read_seconds = watch.seconds();
+  watch = {};
+  const bool has_same_places = collective_take(loaded.matrix);
+  if (!has_same_places) collective_set_up(std::move(loaded.matrix));
+  if (sequence_)
+    sequence_->collective_prepare({.has_new_values = has_same_places});
+  else if (has_same_places)
+    solver_->collective_renew(true);
+  step.setup_seconds = watch.seconds();
+  watch = {};
+  const auto b = system_->collective_right_hand_sides(choose_right_hand_side(word, problem));
+  step.read_seconds += watch.seconds();
+  watch = {};
+  step.outcome = sequence_ ? sequence_->collective_solve(b.front().span(), std::nullopt)
+                           : solver_->collective_solve(b.front().span());
+  step.solve_seconds = watch.seconds();
+  step.method = solver_->entry().name;
+  step.preconditioner = solver_->settings().preconditioner;
+  step.set_up = sequence_         ? solver::name(sequence_->set_up())
+                : has_same_places ? "new values"
+                                  : "made";
+  if (sequence_) step.earlier_solutions = sequence_->guess_vectors();
+  has_converged_ = has_converged_ && step.outcome.status == solver::SolveStatus::converged;
+  ++number_;
+  return step;
+}
+
+std::string FileSequence::Step::heading() {
+  return fmt::format("{:<24}{:>15}{:>7}{:>11}  {:<12}{:>7}{:>10}{:>10}", "matrix", "status", "its",
+                     "residual", "set-up", "guess", "set-up s", "solve s");
+}
+
+std::string FileSequence::Step::line() const {
+  return fmt::format("{:<24}{:>15}{:>7}{:>11.1e}  {:<12}{:>7}{:>10.4f}{:>10.4f}{}{}", path,
+                     solver::name(outcome.status), outcome.iterations, outcome.relative_residual,
+                     set_up, earlier_solutions, setup_seconds, solve_seconds,
+                     outcome.explanation.empty() ? "" : "  ", outcome.explanation);
+}
+
+Json FileSequence::Step::json() const {
+  return {
+      {"problem", path},
+      {"method", method},
+      {"preconditioner", preconditioner},
+      {"status", solver::name(outcome.status)},
+      {"explanation", outcome.explanation},
+      {"iterations", outcome.iterations},
+      {"relative_residual", outcome.relative_residual},
+      {"recycled", {{"set_up", set_up}, {"earlier_solutions", earlier_solutions}}},
+      {"seconds", {{"read", read_seconds}, {"setup", setup_seconds}, {"solve", solve_seconds}}}};
+}
+
+}  // namespace weft::library
