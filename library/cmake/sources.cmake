@@ -196,11 +196,15 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/certificate.cpp
     solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
+    solver/eigen/kept_lanczos.cpp
+    solver/eigen/kept_lobpcg.cpp
     solver/eigen/lobpcg.cpp
     solver/eigen/orthonormalised.cpp
     solver/eigen/panel_column.cpp
     solver/eigen/panel_kernels.cpp
     solver/eigen/panel_products.cpp
+    solver/eigen/reported_pairs.cpp
+    solver/eigen/search_keeper.cpp
     solver/eigen/shifted_count.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp

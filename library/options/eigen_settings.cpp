@@ -81,6 +81,11 @@ OptionTable<EigenSettings> all_options() {
   all.push_back({"mass", OptionGroup::method,
                  "B of A x = lambda B x, a file or problem; consistent: that of elasticity3d",
                  Values<EigenSettings>::text(&EigenSettings::mass, "FILE|consistent")});
+  all.push_back({"max-seconds", OptionGroup::method,
+                 "ends after this time\nset-up not counted, with exit code 6 and the pairs found",
+                 Values<EigenSettings>::number(
+                     &EigenSettings::max_seconds,
+                     {.has_least = false, .expected = "a number of seconds above 0"}, "SECONDS")});
   OptionTable<SolveSettings> of_preconditioner;
   for (const char* const name : {"preconditioner", "near-null", "coordinates", "block-size"})
     of_preconditioner.push_back(*find_option(solve_options(), name));

@@ -40,16 +40,19 @@ bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& o
 
 }  // namespace
 
-EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings)
+EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
+                         solver::Checkpoints* checkpoints)
     : settings_(settings) {
   settings_.mode = spmv::name(settings_.search.mode);
   collective_expect_symmetry(system);
   op_ = system.matrix_operator();
   if (!settings_.mass.empty()) collective_load_mass(system.problem());
+  solver::SearchHooks hooks{.stops = {}, .checkpoints = checkpoints};
+  if (settings_.max_seconds > 0) hooks.stops = [this] { return collective_is_over(); };
   if (settings_.chosen_method() == solver::EigenMethod::lanczos)
-    lanczos_.emplace(*op_, settings_.search);
+    lanczos_.emplace(*op_, settings_.search, hooks);
   else
-    collective_make_lobpcg(system);
+    collective_make_lobpcg(system, hooks);
 }
 
 void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
@@ -69,7 +72,7 @@ void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
                      option_name("partition", "rows"));
 }
 
-void EigenSearch::collective_make_lobpcg(LinearSystem& system) {
+void EigenSearch::collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks) {
   const SystemContext context = system.context();
   preconditioner_ = context.collective_make_preconditioner
                         ? context.collective_make_preconditioner()
@@ -78,12 +81,31 @@ void EigenSearch::collective_make_lobpcg(LinearSystem& system) {
     throw InputError(option_name("preconditioner", settings_.preconditioner_name()) +
                      ": found one that is not symmetric; expected a symmetric one");
   lobpcg_.emplace(*op_, mass_ ? mass_->matrix_operator() : nullptr, preconditioner_.get(),
-                  settings_.search);
+                  settings_.search, hooks);
+}
+
+/// A step takes at least some products of blocks: an agreement costs nothing beside it.
+bool EigenSearch::collective_is_over() {
+  is_over_ = op_->communicator().max(since_start_.seconds()) >= settings_.max_seconds;
+  return is_over_;
+}
+
+/// Says of a search that was stopped why, and what there is.
+void EigenSearch::judge(solver::EigenReport& report) const {
+  if (report.status != solver::SolveStatus::stopped) return;
+  if (is_over_) report.status = solver::SolveStatus::out_of_time;
+  report.explanation =
+      fmt::format("{}{} of {} pairs are within the tolerance",
+                  is_over_ ? fmt::format("max-seconds: {:g} s are over; ", settings_.max_seconds)
+                           : std::string(),
+                  report.pairs.size(), settings_.search.count);
 }
 
 solver::EigenReport EigenSearch::collective_solve() {
+  since_start_ = {};
   solver::EigenReport report =
       lanczos_ ? lanczos_->collective_solve() : lobpcg_->collective_solve();
+  judge(report);
   const perfmodel::Stopwatch watch;
   if (mass_)
     report.completeness.why = "nothing is counted with a mass matrix";
@@ -103,6 +125,15 @@ double search_bytes(const EigenSettings& settings, double rows, int ranks) {
       settings.chosen_method() == solver::EigenMethod::lanczos
           ? solver::FilteredLanczos::vector_count(count, settings.search)
           : solver::Lobpcg::vector_count(count, settings.search, !settings.mass.empty());
+  return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+}
+
+double kept_bytes(const EigenSettings& settings, double rows, int ranks) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const double vectors =
+      settings.chosen_method() == solver::EigenMethod::lanczos
+          ? solver::FilteredLanczos::kept_vector_count(count, settings.search)
+          : solver::Lobpcg::kept_vector_count(count, settings.search, !settings.mass.empty());
   return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
 }
 

@@ -6,6 +6,8 @@
 
 #include "library/options/eigen_settings.h"
 #include "library/system/linear_system.h"
+#include "perfmodel/stopwatch.h"
+#include "solver/checkpoint/checkpoints.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/filtered_lanczos.h"
 #include "solver/eigen/lobpcg.h"
@@ -21,10 +23,14 @@ class EigenSearch {
  public:
   /// `settings`: checked. Throws comm_thread::InputError on every rank, where a matrix is not
   /// symmetric or not as large as the other, B not positive definite, or where there are not as
-  /// many eigenvalues.
-  EigenSearch(LinearSystem& system, const EigenSettings& settings);
+  /// many eigenvalues. `checkpoints`: keep the state of the search, or null; they outlive it.
+  EigenSearch(LinearSystem& system, const EigenSettings& settings,
+              solver::Checkpoints* checkpoints = nullptr);
+  EigenSearch(const EigenSearch&) = delete;
+  EigenSearch& operator=(const EigenSearch&) = delete;
 
-  /// With its certificate. Throws comm_thread::MpiError.
+  /// With its certificate. Throws comm_thread::MpiError, and comm_thread::InputError where a
+  /// checkpoint to continue from is of another search.
   solver::EigenReport collective_solve();
   /// Of the certificate.
   double certificate_seconds() const { return certificate_seconds_; }
@@ -33,7 +39,9 @@ class EigenSearch {
 
  private:
   void collective_load_mass(const spmv::Problem& problem);
-  void collective_make_lobpcg(LinearSystem& system);
+  void collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks);
+  bool collective_is_over();
+  void judge(solver::EigenReport& report) const;
 
   EigenSettings settings_;
   spmv::SparseOperator* op_ = nullptr;
@@ -42,9 +50,13 @@ class EigenSearch {
   std::optional<solver::FilteredLanczos> lanczos_;  // one of both
   std::optional<solver::Lobpcg> lobpcg_;
   double certificate_seconds_ = 0;
+  perfmodel::Stopwatch since_start_;
+  bool is_over_ = false;
 };
 
 /// Bytes of the vectors of a search on each of `ranks` ranks, for a matrix of so many rows.
 double search_bytes(const EigenSettings& settings, double rows, int ranks);
+/// Likewise of what its checkpoints copy.
+double kept_bytes(const EigenSettings& settings, double rows, int ranks);
 
 }  // namespace weft::library

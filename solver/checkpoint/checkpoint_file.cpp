@@ -148,9 +148,10 @@ CheckpointHeader read_header(const std::string& path) {
     throw InputError(path + ": the checksum of its header differs; expected a whole checkpoint");
   const std::int64_t rows = header.identity.row_count;
   const auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / 16);
-  const bool has_sane_size = rows > 0 && header.vector_count <= 4096 &&
-                             static_cast<std::uint64_t>(rows) * header.vector_count < most &&
-                             static_cast<std::uint64_t>(rows) < most / 4096;
+  const bool has_sane_size =
+      rows > 0 && header.vector_count <= CheckpointHeader::most_vectors &&
+      static_cast<std::uint64_t>(rows) * header.vector_count < most &&
+      static_cast<std::uint64_t>(rows) < most / CheckpointHeader::most_vectors;
   if (!has_sane_size || file.size() != header.offset(header.vector_count))
     throw InputError(path + ": has " + std::to_string(file.size()) +
                      " bytes, which contradicts its header; expected a whole checkpoint");

@@ -27,6 +27,7 @@ struct SolveIdentity {
 ///             4096 …     vector 0, all rows │ vector 1 │ …      little-endian doubles
 struct CheckpointHeader {
   static constexpr std::size_t most_scalars = 48;
+  static constexpr std::uint64_t most_vectors = 65'536;
   static constexpr std::int64_t byte_count = 4096;
 
   SolveIdentity identity;

@@ -80,6 +80,8 @@ class Checkpoints {
   /// Returns when everything is written, or has failed.
   void close();
 
+  /// True if states are kept, or there is one to begin from.
+  bool is_used() const { return !options_.path.empty() || has_state_; }
   /// True if a state has been read and not been taken.
   bool has_state() const { return has_state_; }
   /// The iteration after which it was kept.

@@ -64,6 +64,7 @@ struct EigenReport {
   double orthogonality = 0;
   Completeness completeness{};
   double norm = 0;  // ‖A‖₂ from the outermost Ritz values, which tolerances refer to
+  double least_of_mass = 1;  // about the least eigenvalue of B, which error bounds rest on
   std::int64_t products = 0;  // A·x for one vector
   int restarts = 0;  // of the search space; steps of lobpcg
   int degree = 0;  // of the last filter

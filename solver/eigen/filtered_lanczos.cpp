@@ -12,6 +12,7 @@
 #include "solver/eigen/orthonormalised.h"
 #include "solver/eigen/panel_column.h"
 #include "solver/eigen/powers_of_two.h"
+#include "solver/eigen/reported_pairs.h"
 
 namespace weft::solver {
 namespace {
@@ -71,7 +72,8 @@ SmallMatrix sum_of_greatest(const SymmetricEigen& found, int panels, int width) 
 
 }  // namespace
 
-FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& options)
+FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& options,
+                                 SearchHooks hooks)
     : op_(op),
       options_(options),
       most_panels_(fitting_panels(op.global_row_count(), options)),
@@ -80,7 +82,8 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
              panels_in_memory(op.global_row_count(), options),
              panels_for(options.count, fitting_width(op.global_row_count(), options)) *
                  fitting_width(op.global_row_count(), options)),
-      projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()) {
+      projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()),
+      keeper_(std::move(hooks), op) {
   const std::int64_t rows = op.global_row_count();
   const std::int64_t most = rows <= whole_rows ? rows : rows / 8;
   if (options.count > most)
@@ -93,6 +96,16 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
 double FilteredLanczos::vector_count(std::int64_t rows, const EigenOptions& options) {
   constexpr int of_filter = 2;  // T of both last degrees
   return fitting_width(rows, options) * (panels_in_memory(rows, options) + of_filter);
+}
+
+double FilteredLanczos::kept_vector_count(std::int64_t rows, const EigenOptions& options) {
+  constexpr std::size_t scalars = 22;
+  const int width = fitting_width(rows, options);
+  const int panels = fitting_panels(rows, options) + 1;
+  const auto size = static_cast<std::size_t>(panels) * static_cast<std::size_t>(width);
+  const SearchKeeper::Size state{
+      .width = width, .panels = panels, .numbers = scalars + size * size};
+  return static_cast<double>(state.vector_count(rows));
 }
 
 int FilteredLanczos::wanted_panels() const {
@@ -213,15 +226,17 @@ bool FilteredLanczos::collective_step() {
   return true;
 }
 
-/// Goes on until `panels` are processed, or the wanted pairs seem to be found.
+/// Goes on until `panels` are processed, or the wanted pairs seem to be found, or it is stopped.
 void FilteredLanczos::collective_expand(int panels) {
   constexpr int most_looked_at = 64;  // columns of which the eigenvalues take little time
   constexpr double near = 1e4;
   while (processed_ < std::min(panels, size_)) {
     if (!collective_step()) collective_begin_bounded();
+    ++steps_;
     if (blocks_ == 1 && distance_ < near && processed_ < panels && processed_ > wanted_panels() &&
         processed_ * width() <= most_looked_at && distance_to_end(found_so_far()) <= 1)
       return;
+    if (collective_ends_step()) return;
   }
 }
 
@@ -304,8 +319,10 @@ double FilteredLanczos::filtered_residual(const SymmetricEigen& found, int numbe
 
 /// Finds the ends of the spectrum in the first search space, which is that of A.
 void FilteredLanczos::collective_look_at_spectrum() {
-  unit_ = power_above(op_.collective_norm());
-  polynomial_ = FilterPolynomial::scaled(unit_);
+  if (steps_ == 0) {
+    unit_ = power_above(op_.collective_norm());
+    polynomial_ = FilterPolynomial::scaled(unit_);
+  }
   collective_expand(std::min(most_panels_, std::max(first_panels, wanted_panels() + 2)));
   const SymmetricEigen found = found_so_far();
   const int last = static_cast<int>(found.values.size()) - 1;
@@ -316,6 +333,7 @@ void FilteredLanczos::collective_look_at_spectrum() {
   const double beyond_other = filtered_residual(found, last) * unit_;
   least_ = is_smallest() ? wanted_end - beyond_wanted : other_end - beyond_other;
   greatest_ = is_smallest() ? other_end + beyond_other : wanted_end + beyond_wanted;
+  has_looked_ = true;
 }
 
 /// λ outside of the damped interval at which the filter has that value.
@@ -340,6 +358,7 @@ void FilteredLanczos::choose_filter(double first, double last) {
 }
 
 bool FilteredLanczos::is_done(const Ritz& ritz) const {
+  if (std::ssize(ritz.residuals) < options_.count) return false;
   for (int i = 0; i < options_.count; ++i)
     if (!(ritz.residuals[static_cast<std::size_t>(i)] <= options_.tolerance * norm_)) return false;
   return true;
@@ -457,25 +476,27 @@ int FilteredLanczos::number_of_last(int kept) const {
   return filter_count_ > 0 ? last : std::min(last, std::max(2 * width() - 1, options_.count));
 }
 
-/// Goes from search space to search space until the wanted pairs are found.
+/// Goes from search space to search space until the wanted pairs are found, or it is stopped.
 FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
-  for (;; ++report.restarts) {
+  for (;; ++restarts_) {
     const SymmetricEigen found = found_so_far();
     const int kept = kept_panels(found);
     const double first = value_at(found, 0);
     const double last = value_at(found, number_of_last(kept));
-    const bool is_last = is_complete_space_ || report.restarts >= options_.max_restarts;
+    const bool is_limit = restarts_ >= options_.max_restarts;
+    const bool is_last = is_complete_space_ || is_limit || is_stopped_;
     const bool is_beyond = is_smallest() ? first < least_ : first > greatest_;
-    distance_ = distance_to_end(found);
+    if (!is_stopped_) distance_ = distance_to_end(found);
     if (is_last || is_beyond || distance_ <= 1) {
+      if (is_limit && !is_stopped_ && distance_ > 1) collective_keep_last();
       restart(found, kept);
-      Ritz ritz = collective_ritz(wanted_panels());
+      Ritz ritz = collective_ritz(std::min(wanted_panels(), processed_));
       const bool is_found = is_done(ritz);
       const bool is_at_end = is_found && (blocks_ == 1 || is_next_known(ritz));
-      if (is_last || (is_at_end && !may_lack_copies(ritz))) {
-        if (is_found) report.status = SolveStatus::converged;
-        return ritz;
-      }
+      const bool is_settled = is_at_end && !may_lack_copies(ritz);
+      if (is_stopped_) report.status = SolveStatus::stopped;
+      if (is_stopped_ ? is_settled : is_found) report.status = SolveStatus::converged;
+      if (is_last || is_settled) return ritz;
       if (is_at_end) {
         collective_look_for_copies();
       } else if (!is_found) {
@@ -498,8 +519,9 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
 /// max |XᵀX − I| of the first panels.
 double FilteredLanczos::collective_orthogonality() {
   double most = 0;
-  for (int panel = 0; panel < wanted_panels(); ++panel) {
-    const SmallMatrix products = basis_.collective_products(wanted_panels(), basis_.panel(panel));
+  const int panels = std::min(wanted_panels(), processed_);
+  for (int panel = 0; panel < panels; ++panel) {
+    const SmallMatrix products = basis_.collective_products(panels, basis_.panel(panel));
     for (int column = 0; column < width(); ++column)
       for (int row = 0; row < products.rows(); ++row)
         most = std::max(
@@ -516,17 +538,23 @@ EigenReport FilteredLanczos::collective_solve() {
                      .pairs = {},
                      .width = width(),
                      .subspace = most_panels_ * width()};
-  collective_start_randomly();
-  collective_look_at_spectrum();
-  const Ritz ritz = collective_search(report);
-  basis_.rotate(wanted_panels(), ritz.vectors);
-  for (std::size_t i = 0; i < ritz.values.size(); ++i) {
-    const EigenPair pair{ritz.values[i], ritz.residuals[i], ritz.residuals[i]};
-    (i < static_cast<std::size_t>(options_.count) ? report.pairs : report.next).push_back(pair);
+  if (!collective_take_state()) collective_start_randomly();
+  if (has_looked_) {
+    collective_expand(most_panels_);
+    ++restarts_;
+  } else {
+    collective_look_at_spectrum();
   }
+  const Ritz ritz = collective_search(report);
+  basis_.rotate(ritz.vectors.columns() / width(), ritz.vectors);
+  std::vector<EigenPair> pairs;
+  for (std::size_t i = 0; i < ritz.values.size(); ++i)
+    pairs.push_back({ritz.values[i], ritz.residuals[i], ritz.residuals[i]});
+  order_ = report_pairs(pairs, options_.count, options_.tolerance * norm_, report);
   report.orthogonality = collective_orthogonality();
   report.norm = norm_;
-  report.products = filter_.product_count();
+  report.products = product_count();
+  report.restarts = restarts_;
   report.degree = polynomial_.degree;
   report.blocks = blocks_;
   report.seconds = watch.seconds();
@@ -534,7 +562,8 @@ EigenReport FilteredLanczos::collective_solve() {
 }
 
 std::vector<double> FilteredLanczos::collective_vector(int number) const {
-  return collective_signed_column(op_, basis_.panel(number / width()), width(), number % width());
+  const int column = order_[static_cast<std::size_t>(number)];
+  return collective_signed_column(op_, basis_.panel(column / width()), width(), column % width());
 }
 
 }  // namespace weft::solver

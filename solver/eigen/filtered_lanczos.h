@@ -10,6 +10,7 @@
 #include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
+#include "solver/eigen/search_keeper.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {
@@ -34,12 +35,16 @@ class FilteredLanczos {
  public:
   /// Collective. Thread: the main thread, outside the team, as below. Lifetime: `op` outlives it.
   /// Throws comm_thread::InputError if `count` is more than the matrix can have.
-  FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& options);
+  FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& options, SearchHooks hooks = {});
 
   /// Vectors in memory of a search, for a matrix of so many rows.
   static double vector_count(std::int64_t rows, const EigenOptions& options);
+  /// Vectors of a checkpoint of it.
+  static double kept_vector_count(std::int64_t rows, const EigenOptions& options);
 
-  /// Collective. Throws comm_thread::MpiError.
+  /// Where it is stopped, the report has the pairs that have converged. Collective. Throws
+  /// comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from is of
+  /// another search.
   EigenReport collective_solve();
 
   /// The vector of a pair of the report, of norm 1; its entry of largest modulus (the first of
@@ -86,6 +91,13 @@ class FilteredLanczos {
   void collective_follow(double first, double last, int count, const SmallMatrix& combination);
   int number_of_last(int kept) const;
   double collective_orthogonality();
+  std::int64_t product_count() const { return products_before_ + filter_.product_count(); }
+  template <class Carry>
+  void for_each_number(const Carry& carry);
+  SearchState state();
+  bool collective_take_state();
+  bool collective_ends_step();
+  void collective_keep_last();
 
   spmv::SparseOperator& op_;
   EigenOptions options_;
@@ -112,6 +124,13 @@ class FilteredLanczos {
   double distance_ = HUGE_VAL;  // of the last search space to the end
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
+  SearchKeeper keeper_;
+  bool has_looked_ = false;  // at the spectrum: the first search space is done
+  bool is_stopped_ = false;
+  std::int64_t steps_ = 0;
+  int restarts_ = 0;
+  std::int64_t products_before_ = 0;  // of the run that this one continues
+  std::vector<int> order_;  // numbers of the Ritz pairs as the report has them
 };
 
 }  // namespace weft::solver

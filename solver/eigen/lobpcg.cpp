@@ -17,6 +17,7 @@
 #include "solver/eigen/orthonormalised.h"
 #include "solver/eigen/panel_column.h"
 #include "solver/eigen/powers_of_two.h"
+#include "solver/eigen/reported_pairs.h"
 #include "spmv/problems/random_numbers.h"
 
 namespace weft::solver {
@@ -110,7 +111,7 @@ Projection project(const SmallMatrix& of_a, const SmallMatrix& of_b, SpectrumEnd
 }  // namespace
 
 Lobpcg::Lobpcg(spmv::SparseOperator& op, spmv::SparseOperator* mass, Preconditioner* m,
-               const EigenOptions& options)
+               const EigenOptions& options, SearchHooks hooks)
     : op_(op),
       mass_(mass),
       preconditioner_(m),
@@ -119,7 +120,8 @@ Lobpcg::Lobpcg(spmv::SparseOperator& op, spmv::SparseOperator* mass, Preconditio
       products_(op, width_for(op.global_row_count(), options), 3 * panel_count_),
       times_a_(op, products_.width(), options.mode),
       r_(op.element_count()),
-      z_(op.element_count()) {
+      z_(op.element_count()),
+      keeper_(std::move(hooks), op) {
   const std::int64_t rows = op.global_row_count();
   const std::int64_t most = std::min<std::int64_t>(rows <= few_rows ? rows : rows / 8, most_count);
   if (options.count > most)
@@ -156,6 +158,12 @@ double Lobpcg::vector_count(std::int64_t rows, const EigenOptions& options, bool
   const int of_products = has_mass ? 4 : 2;
   return width * (panels_of_block(rows, options) * (has_mass ? 9 : 6) + of_products) +
          of_preconditioner;
+}
+
+double Lobpcg::kept_vector_count(std::int64_t rows, const EigenOptions& options, bool has_mass) {
+  const int width = width_for(rows, options);
+  const int panels = panels_of_block(rows, options);
+  return static_cast<double>(state_size(width, panels, has_mass).vector_count(rows));
 }
 
 /// Looks for the least eigenvalue of B: none may be zero or below.
@@ -361,21 +369,18 @@ bool Lobpcg::collective_project(const Block& w, std::span<const int> columns) {
 EigenReport Lobpcg::collective_solve() {
   constexpr int steps_between_products = 24;  // which leave no trace of rounding in the images
   const perfmodel::Stopwatch watch;
-  collective_start();
-  bool has_converged = false;
-  bool is_fresh = true;
-  int iterations = 0;
-  for (int age = 0;; ++iterations, ++age) {
+  if (!collective_take_state()) collective_start();
+  bool is_stopped = false;
+  for (;; ++age_) {
     collective_find_residuals();
-    const bool is_last = iterations >= options_.max_iterations;
-    if (!is_fresh && (is_done() || is_last || age >= steps_between_products)) {
+    const bool is_last = is_stopped || iterations_ >= options_.max_iterations;
+    if (!is_fresh_ && (is_done() || is_last || age_ >= steps_between_products)) {
       collective_multiply_by_a(x_);
       collective_multiply_by_b(x_);
       collective_find_residuals();
-      age = 0;
+      age_ = 0;
     }
-    has_converged = is_done();
-    if (has_converged || is_last) break;
+    if (is_done() || is_last) break;
     const std::vector<int> columns = active_columns();
     if (columns.empty()) break;
     collective_precondition(columns);
@@ -383,26 +388,32 @@ EigenReport Lobpcg::collective_solve() {
     collective_orthonormalise(w);
     collective_multiply_by_a(w);
     if (!collective_project(w, columns)) break;
-    is_fresh = false;
+    is_fresh_ = false;
+    ++iterations_;
+    is_stopped = keeper_.collective_ends(iterations_, iterations_ >= options_.max_iterations,
+                                         [this] { return state(); });
   }
-  EigenReport report = report_of(iterations, has_converged);
+  EigenReport report = report_of(is_done()    ? SolveStatus::converged
+                                 : is_stopped ? SolveStatus::stopped
+                                              : SolveStatus::not_converged);
   report.seconds = watch.seconds();
   return report;
 }
 
-EigenReport Lobpcg::report_of(int iterations, bool has_converged) {
-  EigenReport report{.method = name(EigenMethod::lobpcg),
-                     .status = has_converged ? SolveStatus::converged : SolveStatus::not_converged,
-                     .explanation = "",
-                     .pairs = {}};
+EigenReport Lobpcg::report_of(SolveStatus status) {
+  EigenReport report{
+      .method = name(EigenMethod::lobpcg), .status = status, .explanation = "", .pairs = {}};
+  std::vector<EigenPair> pairs;
   for (std::size_t i = 0; i < residuals_.size() && i < values_.size(); ++i) {
     // ‖r‖ in the norm of B⁻¹ with x of norm 1 in that of B.
     const double bound = norms_of_r_[i] / std::sqrt(least_of_b_) * (unit_of_a_ / unit_of_b_);
-    const EigenPair pair{.value = values_[i] * (unit_of_a_ / unit_of_b_),
-                         .residual = residuals_[i] * unit_of_a_,
-                         .error_bound = mass_ ? bound : residuals_[i] * unit_of_a_};
-    (i < static_cast<std::size_t>(options_.count) ? report.pairs : report.next).push_back(pair);
+    pairs.push_back({.value = values_[i] * (unit_of_a_ / unit_of_b_),
+                     .residual = residuals_[i] * unit_of_a_,
+                     .error_bound = mass_ ? bound : residuals_[i] * unit_of_a_});
   }
+  report.norm = norm_ * unit_of_a_;
+  if (mass_) report.least_of_mass = least_of_b_ * unit_of_b_;
+  order_ = report_pairs(pairs, options_.count, options_.tolerance * report.norm, report);
   const SmallMatrix products =
       products_.collective_products(joined(std::array<const Block*, 1>{&x_}, &Block::vectors),
                                     joined(std::array<const Block*, 1>{&x_}, &Block::of_b));
@@ -410,17 +421,17 @@ EigenReport Lobpcg::report_of(int iterations, bool has_converged) {
     for (int i = 0; i < options_.count; ++i)
       report.orthogonality =
           std::max(report.orthogonality, std::abs(products(i, j) - (i == j ? 1.0 : 0.0)));
-  report.norm = norm_ * unit_of_a_;
-  report.products = times_a_.product_count();
-  report.restarts = iterations;
+  report.products = products_before_ + times_a_.product_count();
+  report.restarts = iterations_;
   report.width = width();
   report.subspace = 3 * block();
   return report;
 }
 
 std::vector<double> Lobpcg::collective_vector(int number) const {
-  return collective_signed_column(op_, x_.vectors[static_cast<std::size_t>(number / width())],
-                                  width(), number % width(), 1 / std::sqrt(unit_of_b_));
+  const int column = order_[static_cast<std::size_t>(number)];
+  return collective_signed_column(op_, x_.vectors[static_cast<std::size_t>(column / width())],
+                                  width(), column % width(), 1 / std::sqrt(unit_of_b_));
 }
 
 }  // namespace weft::solver

@@ -11,6 +11,7 @@
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/panel_products.h"
+#include "solver/eigen/search_keeper.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 
@@ -41,15 +42,19 @@ class Lobpcg {
   /// all three outlive it. Throws comm_thread::InputError if `count` is more than the matrix can
   /// have, and where B is not positive definite.
   Lobpcg(spmv::SparseOperator& op, spmv::SparseOperator* mass, Preconditioner* m,
-         const EigenOptions& options);
+         const EigenOptions& options, SearchHooks hooks = {});
 
   /// Most eigenvalues of a search.
   static constexpr int most_count = 256;
   /// Vectors in memory of a search, for a matrix of so many rows.
   static double vector_count(std::int64_t rows, const EigenOptions& options, bool has_mass);
+  /// Vectors of a checkpoint of it.
+  static double kept_vector_count(std::int64_t rows, const EigenOptions& options, bool has_mass);
 
-  /// ‖A·x − θ·B·x‖ <= tolerance · ‖A‖∞ · ‖x‖ for all wanted pairs, or `max_iterations`. Collective.
-  /// Throws comm_thread::MpiError.
+  /// ‖A·x − θ·B·x‖ <= tolerance · ‖A‖∞ · ‖x‖ for all wanted pairs, or `max_iterations`. Where it is
+  /// stopped, the report has the pairs that have converged. Collective. Throws
+  /// comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from is of
+  /// another search.
   EigenReport collective_solve();
 
   /// The vector of a pair of the report, of xᵀBx = 1; its entry of largest modulus (the first of
@@ -81,7 +86,11 @@ class Lobpcg {
   void collective_precondition(std::span<const int> columns);
   void collective_orthonormalise(Block& w);
   bool collective_project(const Block& w, std::span<const int> columns);
-  EigenReport report_of(int iterations, bool has_converged);
+  EigenReport report_of(SolveStatus status);
+  static SearchKeeper::Size state_size(int width, int panels, bool has_mass);
+  SearchState state();
+  std::uint64_t collective_preconditioner_checksum();
+  bool collective_take_state();
 
   spmv::SparseOperator& op_;
   spmv::SparseOperator* mass_;
@@ -106,6 +115,12 @@ class Lobpcg {
   std::vector<double> residuals_;  // [block], of x of norm 1, in units
   std::vector<double> norms_;  // ‖x‖, [block]
   std::vector<double> norms_of_r_;  // [block]
+  SearchKeeper keeper_;
+  int iterations_ = 0;
+  int age_ = 0;  // steps since the images were products
+  bool is_fresh_ = true;
+  std::int64_t products_before_ = 0;  // of the run that this one continues
+  std::vector<int> order_;  // numbers of the columns of X as the report has them
 };
 
 }  // namespace weft::solver

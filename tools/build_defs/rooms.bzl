@@ -34,7 +34,7 @@ ROOMS = {
     "solver": {
         "solver/report": [],
         "solver/direct": [],
-        "solver/eigen": ["report", "direct", "precondition"],
+        "solver/eigen": ["report", "checkpoint", "direct", "precondition"],
         "solver/spectrum": ["direct", "eigen"],
         "solver/choice": [],
         "solver/checkpoint": [],

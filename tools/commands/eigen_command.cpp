@@ -29,6 +29,7 @@
 #include "tools/job/program_job.h"
 #include "tools/job/system_options.h"
 #include "tools/reporting/run_output.h"
+#include "tools/system/job_checkpoints.h"
 #include "tools/system/memory_report.h"
 #include "tools/system/program_system.h"
 
@@ -39,6 +40,7 @@ struct EigenCommand : SystemOptions, library::EigenSettings {
   EigenCommand() { order.clear(); }
 
   std::string vectors_path;
+  CheckpointOptions checkpoints;
 };
 
 Json pairs_report(const solver::EigenReport& found) {
@@ -62,6 +64,7 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
   if (options.preconditioner != "none") report["preconditioner"] = options.preconditioner;
   report["mode"] = spmv::name(options.search.mode);
   report["status"] = name(found.status);
+  if (!found.explanation.empty()) report["explanation"] = found.explanation;
   report["eigenvalues"] = {{"which", solver::name(options.search.end)},
                            {"pairs", pairs_report(found)},
                            {"complete", found.completeness.is_shown},
@@ -92,6 +95,7 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
              found.degree > 0
                  ? fmt::format("{} restarts, filter of degree {}", found.restarts, found.degree)
                  : fmt::format("{} steps", found.restarts));
+  if (report.contains("explanation")) fmt::print("             {}\n", report["explanation"]);
   const Json& seconds = report["seconds"];
   fmt::print("time         {:.3f} s: set-up {:.3f} s, search {:.3f} s, certificate {:.3f} s\n",
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
@@ -106,24 +110,31 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
 
 /// Writes the vectors as columns. Collective.
 void collective_write_vectors(const library::LinearSystem& system,
-                              const library::EigenSearch& search, const EigenCommand& options) {
+                              const library::EigenSearch& search, std::size_t count,
+                              const EigenCommand& options) {
   std::vector<std::vector<double>> vectors;
-  for (int number = 0; number < options.search.count; ++number)
-    vectors.push_back(search.collective_vector(number));
-  system.collective_write({vectors.begin(), vectors.end()}, options.vectors_path);
+  for (std::size_t number = 0; number < count; ++number)
+    vectors.push_back(search.collective_vector(static_cast<int>(number)));
+  if (count > 0) system.collective_write({vectors.begin(), vectors.end()}, options.vectors_path);
 }
 
-/// Bytes of the vectors of a search, of this rank. Collective.
-double collective_search_bytes(const Job& job, const spmv::Problem& problem,
-                               const EigenCommand& options) {
+/// What a search will need. Collective.
+library::MemoryForecast collective_forecast(const Job& job, const spmv::Problem& problem,
+                                            const EigenCommand& options) {
   const library::SystemSize size = library::collective_system_size(job.world(), problem, options);
-  return library::search_bytes(options, size.rows, job.world().size());
+  const int ranks = job.world().size();
+  auto forecast = library::collective_forecast_system(job.world(), problem, options, false);
+  forecast.parts.push_back({"search space", library::search_bytes(options, size.rows, ranks)});
+  if (options.checkpoints.is_used())
+    forecast.parts.push_back({"checkpoint", library::kept_bytes(options, size.rows, ranks)});
+  return forecast;
 }
 
-int search(const comm_thread::MpiSession& session, EigenCommand options) {
+int search(const comm_thread::MpiSession& session, const CLI::App& command, EigenCommand options) {
   const perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::parse(options.problem);
   options.check_search();
+  options.checkpoints.check(command);
   // Other files have the rows as given.
   const bool needs_given = options.chosen_method() == solver::EigenMethod::lobpcg;
   options.order =
@@ -132,19 +143,20 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
     spmv::collective_check_vector_output(job.world(), options.vectors_path);
-  library::MemoryForecast forecast =
-      library::collective_forecast_system(job.world(), problem, options, false);
-  forecast.parts.push_back({"search space", collective_search_bytes(job, problem, options)});
+  const library::MemoryForecast forecast = collective_forecast(job, problem, options);
   if (options.is_dry_run)
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
   const spmv::SparseOperator& op = *system->matrix_operator();
-  library::EigenSearch lookup(*system, options);
+  JobCheckpoints checkpoints(job, options.checkpoints, true);
+  library::EigenSearch lookup(*system, options, checkpoints.get());
   const double setup_seconds = watch.seconds();
   output.timeline.collective_start();
-  const solver::EigenReport found = lookup.collective_solve();
-  if (!options.vectors_path.empty()) collective_write_vectors(*system, lookup, options);
+  solver::EigenReport found = lookup.collective_solve();
+  checkpoints.finish(found.status, found.explanation);
+  if (!options.vectors_path.empty())
+    collective_write_vectors(*system, lookup, found.pairs.size(), options);
   Json report = collective_eigen_report(job, op.matrix().matrix(), options, problem, found);
   const Json ordering = ordering_report(system->ordering());
   if (!ordering.is_null()) report["ordering"] = ordering;
@@ -152,9 +164,9 @@ int search(const comm_thread::MpiSession& session, EigenCommand options) {
                        {"setup", setup_seconds},
                        {"search", found.seconds},
                        {"certificate", lookup.certificate_seconds()}};
-  collective_finish_run(job, output, forecast, nullptr, 0, report,
+  collective_finish_run(job, output, forecast, &checkpoints, found.seconds, report,
                         [&](const Json& all) { print_summary(all, found); });
-  return found.status == solver::SolveStatus::converged ? 0 : exit_code_not_converged;
+  return checkpoints.exit_code(found.status);
 }
 
 }  // namespace
@@ -170,6 +182,8 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
                   "writes the eigenvectors, as columns: .mtx, .npy, .petsc, .h5")
       ->type_name("FILE");
   show_in_help(command, library::OptionGroup::output, {"--vectors"});
+  add_checkpoint_options(command, options->checkpoints, " or\n--max-seconds",
+                         "and threads, with the same bits");
   bind_options(command, *options, library::matrix_options());
   add_dry_run_option(command, *options);
   add_job_options(command, *options);
@@ -182,8 +196,12 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
       "  weft eigen holstein-hubbard:phonons=8 --count 10 --threads 2\n"
       "  weft eigen elasticity3d:30x15x15 --mass consistent --preconditioner amg --count 6\n"
       "  mpiexec.mpich -n 4 weft eigen matrix.mtx.gz --which largest --vectors modes.npy\n"
-      "Exit code: 0 all found, 2 bad input, 3 not all within the tolerance.");
-  command.callback([options, &session, &exit_code] { exit_code = search(session, *options); });
+      "  weft eigen poisson3d:100 --count 50 --checkpoint state --max-seconds 3600\n"
+      "Exit code: 0 all found, 2 bad input, 3 not all within the tolerance, 6 out of time,\n"
+      "128 + N: ended by signal N; the pairs within the tolerance are shown.");
+  command.callback([options, &command, &session, &exit_code] {
+    exit_code = search(session, command, *options);
+  });
 }
 
 }  // namespace weft::tools

@@ -55,7 +55,7 @@ void collective_finish_run(const Job& job, RunOutput& output,
                            const JobCheckpoints* checkpoints, double solve_seconds, Json& report,
                            const std::function<void(const Json& report)>& print) {
   report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  const bool has_checkpoints = checkpoints && checkpoints->get();
+  const bool has_checkpoints = checkpoints && checkpoints->is_used();
   if (has_checkpoints)
     report["checkpoints"] =
         collective_checkpoint_report(job, checkpoints->path(), checkpoints->get()->report());

@@ -11,9 +11,11 @@ namespace weft::tools {
 
 using solver::SolveStatus;
 
-JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) : path_(options.path) {
-  if (!options.is_used()) return;
-  if (!options.path.empty()) signals_.emplace();
+JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options, bool catches_signals)
+    : path_(options.path), is_used_(options.is_used()) {
+  if (!is_used_ && !catches_signals) return;
+  catches_signals = catches_signals || !path_.empty();
+  if (catches_signals) signals_.emplace();
   solver::Checkpoints::Options settings = options.settings();
   settings.stop_signal = StopSignals::caught;
   settings.on_failure = [](const std::string& why, bool is_last) {
@@ -21,7 +23,7 @@ JobCheckpoints::JobCheckpoints(Job& job, const CheckpointOptions& options) : pat
                is_last ? "it was the last checkpoint of this run"
                        : "the solve goes on and tries again at each checkpoint");
   };
-  if (!options.path.empty() && job.is_root()) tell_launcher("orderly");
+  if (catches_signals && job.is_root()) tell_launcher("orderly");
   checkpoints_ =
       std::make_unique<solver::Checkpoints>(job.comm_thread_world(), job.comm_thread(), settings);
 }
@@ -30,7 +32,8 @@ void JobCheckpoints::finish(SolveStatus status, std::string& explanation) {
   if (!checkpoints_) return;
   checkpoints_->close();
   if (status == SolveStatus::stopped && stop_signal() != 0)
-    explanation = fmt::format("by signal {} ({})", stop_signal(), strsignal(stop_signal()));
+    explanation = fmt::format("by signal {} ({}){}{}", stop_signal(), strsignal(stop_signal()),
+                              explanation.empty() ? "" : "; ", explanation);
 }
 
 int JobCheckpoints::exit_code(SolveStatus status) const {

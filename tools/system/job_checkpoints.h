@@ -15,10 +15,13 @@ namespace weft::tools {
 /// The checkpoints that the options of a command ask for, and the signals that end it with one.
 class JobCheckpoints {
  public:
-  /// `job` outlives it. Collective. Throws comm_thread::InputError.
-  JobCheckpoints(Job& job, const CheckpointOptions& options);
+  /// `catches_signals`: where no state is kept, too. `job` outlives it. Collective. Throws
+  /// comm_thread::InputError.
+  JobCheckpoints(Job& job, const CheckpointOptions& options, bool catches_signals = false);
 
-  /// Null where the options ask for none.
+  /// True if the options ask for any.
+  bool is_used() const { return is_used_; }
+  /// Null where they ask for none, and no signals are caught.
   solver::Checkpoints* get() const { return checkpoints_.get(); }
   /// Where states are kept; empty: nowhere.
   const std::string& path() const { return path_; }
@@ -33,6 +36,7 @@ class JobCheckpoints {
   int stop_signal() const { return checkpoints_ ? checkpoints_->stop_signal() : 0; }
 
   std::string path_;
+  bool is_used_;
   std::optional<StopSignals> signals_;
   std::unique_ptr<solver::Checkpoints> checkpoints_;
 };

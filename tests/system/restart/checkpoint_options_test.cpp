@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -62,6 +63,33 @@ TEST_CASE("a signal to any rank, or the end of the time, leads to a checkpoint a
     CHECK(read_file(solution) == expected);
     fs::remove(state);
   }
+}
+
+TEST_CASE("a signal or the end of the time ends a search with the pairs that have converged") {
+  const ScratchFolder folder;
+  const Words search{"eigen",       "poisson3d:60", "--count",   "60",
+                     "--tolerance", "1e-13",        "--threads", "1"};
+  const std::string state = folder.path("state");
+  for (const bool has_checkpoint : {false, true})
+    for (const int signal : {SIGTERM, SIGINT, 0}) {
+      INFO("signal " << signal << ", checkpoint " << has_checkpoint);
+      Words arguments = search;
+      if (signal == 0) arguments = joined(arguments, {"--max-seconds", "0.5"});
+      if (has_checkpoint) arguments = joined(arguments, {"--checkpoint", state});
+      RunningProgram program(2, arguments);
+      if (signal != 0) {
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+        CHECK(program.signal_rank(1, signal));
+      }
+      const auto ended = program.wait(patience);
+      INFO(ended.errors << ended.output);
+      CHECK(ended.exit_code == (signal == 0 ? 6 : 128 + signal));
+      CHECK_THAT(ended.output,
+                 Catch::Contains(signal == 0 ? "max-seconds: 0.5 s are over; " : "by signal "));
+      CHECK_THAT(ended.output, Catch::Contains(" of 60 pairs are within the tolerance"));
+      CHECK(fs::exists(state) == has_checkpoint);
+      fs::remove(state);
+    }
 }
 
 TEST_CASE("the launcher waits for the checkpoint, and says which signal has ended the job") {

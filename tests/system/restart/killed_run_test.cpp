@@ -41,8 +41,10 @@ std::vector<std::string> joined(std::vector<std::string> first,
 struct Run {
   std::vector<std::string> arguments;
   bool is_sweep = false;
+  bool is_search = false;  // for eigenvalues
 
   int exit_code() const { return is_sweep ? 3 : 0; }
+  std::string result_option() const { return is_search ? "--vectors" : "--solution"; }
 };
 
 const std::vector<Run> solves{
@@ -58,6 +60,14 @@ const std::vector<Run> solves{
     {{"solve", "anisotropic3d:40,1,1,1e-3", "--method", "minres", "--preconditioner", "amg"}},
 };
 
+const std::vector<Run> searches{
+    {{"eigen", "poisson3d:40", "--count", "20", "--tolerance", "1e-12"}, false, true},
+    {{"eigen", "poisson3d:30", "--count", "10", "--preconditioner", "jacobi", "--tolerance",
+      "1e-10"},
+     false,
+     true},
+};
+
 const std::vector<Run> sweeps{
     {{"jacobi", "--grid", "60", "--max-iterations", "6000"}, true},
     {{"jacobi", "poisson3d:40", "--max-iterations", "4000"}, true},
@@ -70,9 +80,10 @@ const std::vector<Run> sweeps{
 std::string undisturbed(const Run& run, const ScratchFolder& folder, const std::string& solution) {
   std::vector<std::string> arguments = joined(run.arguments, {"--threads", "1"});
   const std::string last = folder.path("last");
-  arguments = joined(arguments, run.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300",
-                                                                        "--checkpoint", last}
-                                             : std::vector<std::string>{"--solution", solution});
+  arguments =
+      joined(arguments,
+             run.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300", "--checkpoint", last}
+                          : std::vector<std::string>{run.result_option(), solution});
   const auto result = run_weft(2, arguments);
   INFO(result.errors << result.output);
   CHECK(result.exit_code == run.exit_code());
@@ -95,9 +106,10 @@ void check_killed_runs(const std::vector<Run>& all) {
     const std::string solution = folder.path("x.npy");
     if (!expected.contains(which)) expected[which] = undisturbed(what, folder, solution);
     std::vector<std::string> common = joined(what.arguments, {"--threads", "1"});
-    common = joined(common, what.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300"}
-                                          : std::vector<std::string>{"--max-iterations", "1000000",
-                                                                     "--solution", solution});
+    common =
+        joined(common, what.is_sweep ? std::vector<std::string>{"--tolerance", "1e-300"}
+                                     : std::vector<std::string>{what.result_option(), solution});
+    if (!what.is_sweep && !what.is_search) common = joined(common, {"--max-iterations", "1000000"});
     const std::string state = folder.path("state");
     std::filesystem::remove(state);
     int kills = 0;
@@ -136,6 +148,10 @@ void check_killed_runs(const std::vector<Run>& all) {
 
 TEST_CASE("a run that is killed at random ends on other ranks with the bits of one that was not") {
   check_killed_runs(solves);
+}
+
+TEST_CASE("searches for eigenvalues that are killed end on other ranks with the bits of one run") {
+  check_killed_runs(searches);
 }
 
 TEST_CASE("sweeps that are killed at random end on other ranks with the bits of undisturbed ones") {
