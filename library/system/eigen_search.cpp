@@ -107,10 +107,8 @@ solver::EigenReport EigenSearch::collective_solve() {
       lanczos_ ? lanczos_->collective_solve() : lobpcg_->collective_solve();
   judge(report);
   const perfmodel::Stopwatch watch;
-  if (mass_)
-    report.completeness.why = "nothing is counted with a mass matrix";
-  else
-    solver::collective_certify(*op_, settings_.search.end, settings_.search.certificate, report);
+  solver::collective_certify(*op_, mass_ ? mass_->matrix_operator() : nullptr, settings_.search.end,
+                             settings_.search.certificate, report);
   certificate_seconds_ = watch.seconds();
   return report;
 }

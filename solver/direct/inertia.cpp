@@ -70,6 +70,12 @@ double width_in_the_middle(const LowerTriangle& matrix) {
   return static_cast<double>(from_outside.ends[level] - before);
 }
 
+/// The places of both.
+LowerTriangle joined(LowerTriangle matrix, const LowerTriangle& mass) {
+  matrix.entries.insert(matrix.entries.end(), mass.entries.begin(), mass.entries.end());
+  return matrix;
+}
+
 /// New numbers of the rows.
 std::vector<int> minimum_degree(const LowerTriangle& matrix) {
   std::vector<Eigen::Triplet<double>> entries;
@@ -112,43 +118,77 @@ struct InertiaCounter::Factor {
   std::vector<int> marks;  // the last row that has this column
 };
 
-InertiaCounter::InertiaCounter(const LowerTriangle& matrix, double most_flops,
-                               double most_nonzeros) {
+InertiaCounter::InertiaCounter(const LowerTriangle& matrix, double most_flops, double most_nonzeros)
+    : InertiaCounter(matrix, {.size = matrix.size, .entries = {}}, most_flops, most_nonzeros) {}
+
+InertiaCounter::InertiaCounter(const LowerTriangle& matrix, const LowerTriangle& mass,
+                               double most_flops, double most_nonzeros) {
   // An order takes as long as a factorization where neither fits. The rows that cut a mesh in half
   // are the last, and a full triangle.
-  const double last = width_in_the_middle(matrix);
+  const double last = width_in_the_middle(mass.entries.empty() ? matrix : joined(matrix, mass));
   if (last * last * last / 3 > most_flops || last * last / 2 > most_nonzeros) return;
-  order(matrix);
+  order(matrix, mass);
+  find_sizes(matrix, mass);
   find_tree(most_flops, most_nonzeros);
 }
 
-void InertiaCounter::order(const LowerTriangle& matrix) {
-  const std::vector<int> new_of_old = minimum_degree(matrix);
+/// Calls work(entry, its value in A, in B) for the entries of both.
+template <class Work>
+void InertiaCounter::visit(const LowerTriangle& matrix, const LowerTriangle& mass,
+                           const Work& work) {
+  for (const LowerTriangle::Entry& entry : matrix.entries) work(entry, entry.value, 0.0);
+  for (const LowerTriangle::Entry& entry : mass.entries) work(entry, 0.0, entry.value);
+}
+
+/// Places that both have are there twice.
+void InertiaCounter::order(const LowerTriangle& matrix, const LowerTriangle& mass) {
+  const bool has_mass = !mass.entries.empty();
+  const std::vector<int> new_of_old = minimum_degree(has_mass ? joined(matrix, mass) : matrix);
   const auto place = [&](const LowerTriangle::Entry& entry) {
     const int row = new_of_old[static_cast<std::size_t>(entry.row)];
     const int column = new_of_old[static_cast<std::size_t>(entry.column)];
     return std::pair(std::max(row, column), std::min(row, column));
   };
   diagonal_.assign(matrix.size, 0.0);
+  mass_diagonal_.assign(matrix.size, has_mass ? 0.0 : 1.0);
   row_begin_.assign(matrix.size + 1, 0);
-  for (const LowerTriangle::Entry& entry : matrix.entries) {
+  visit(matrix, mass, [&](const LowerTriangle::Entry& entry, double value, double of_mass) {
     const auto [row, column] = place(entry);
-    if (row == column)
-      diagonal_[static_cast<std::size_t>(row)] += entry.value;
-    else
+    if (row != column) {
       ++row_begin_[static_cast<std::size_t>(row) + 1];
-  }
+      return;
+    }
+    diagonal_[static_cast<std::size_t>(row)] += value;
+    mass_diagonal_[static_cast<std::size_t>(row)] += of_mass;
+  });
   std::partial_sum(row_begin_.begin(), row_begin_.end(), row_begin_.begin());
   columns_.resize(row_begin_.back());
   values_.resize(row_begin_.back());
+  if (has_mass) mass_values_.resize(row_begin_.back());
   std::vector<std::size_t> next(row_begin_.begin(), row_begin_.end() - 1);
-  for (const LowerTriangle::Entry& entry : matrix.entries) {
+  visit(matrix, mass, [&](const LowerTriangle::Entry& entry, double value, double of_mass) {
     const auto [row, column] = place(entry);
-    if (row == column) continue;
+    if (row == column) return;
     const std::size_t at = next[static_cast<std::size_t>(row)]++;
     columns_[at] = column;
-    values_[at] = entry.value;
-  }
+    values_[at] = value;
+    if (has_mass) mass_values_[at] = of_mass;
+  });
+}
+
+/// ‖A‖∞ and ‖B‖∞, which bound the rounding of A − σB.
+void InertiaCounter::find_sizes(const LowerTriangle& matrix, const LowerTriangle& mass) {
+  if (mass.entries.empty()) return;
+  std::vector<double> of_matrix(matrix.size);
+  std::vector<double> of_mass(matrix.size);
+  visit(matrix, mass, [&](const LowerTriangle::Entry& entry, double value, double in_mass) {
+    for (const int row : {entry.row, entry.column}) {
+      of_matrix[static_cast<std::size_t>(row)] += std::abs(value);
+      of_mass[static_cast<std::size_t>(row)] += std::abs(in_mass);
+    }
+  });
+  size_of_matrix_ = *std::max_element(of_matrix.begin(), of_matrix.end());
+  size_of_mass_ = *std::max_element(of_mass.begin(), of_mass.end());
 }
 
 /// Finds the elimination tree and the sizes of the columns of L, until there are too many.
@@ -185,7 +225,8 @@ bool InertiaCounter::factor_row(std::size_t row, double sigma, Factor& factor) c
   std::size_t top = diagonal_.size();
   factor.marks[row] = static_cast<int>(row);
   for (std::size_t entry = row_begin_[row]; entry < row_begin_[row + 1]; ++entry) {
-    factor.row[static_cast<std::size_t>(columns_[entry])] += values_[entry];
+    factor.row[static_cast<std::size_t>(columns_[entry])] +=
+        mass_values_.empty() ? values_[entry] : values_[entry] - sigma * mass_values_[entry];
     std::size_t length = 0;
     for (int at = columns_[entry];
          factor.marks[static_cast<std::size_t>(at)] != static_cast<int>(row);
@@ -195,7 +236,7 @@ bool InertiaCounter::factor_row(std::size_t row, double sigma, Factor& factor) c
     }
     while (length > 0) factor.pattern[--top] = factor.pattern[--length];
   }
-  double pivot = diagonal_[row] - sigma;
+  double pivot = diagonal_[row] - sigma * mass_diagonal_[row];
   for (; top < diagonal_.size(); ++top) {
     const auto column = static_cast<std::size_t>(factor.pattern[top]);
     const double value = std::exchange(factor.row[column], 0.0);
@@ -212,7 +253,7 @@ bool InertiaCounter::factor_row(std::size_t row, double sigma, Factor& factor) c
   return std::isfinite(pivot) && std::abs(pivot) >= std::numeric_limits<double>::min();
 }
 
-/// γ·‖ |L|·|D|·|Lᵀ| ‖∞, and the rounding of the diagonal.
+/// γ·‖ |L|·|D|·|Lᵀ| ‖∞, and the rounding of the diagonal, or of A − σB.
 double InertiaCounter::error_of(const Factor& factor, double sigma) const {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   const std::size_t size = diagonal_.size();
@@ -233,7 +274,9 @@ double InertiaCounter::error_of(const Factor& factor, double sigma) const {
   double largest = 0;
   for (const double sum : sums) largest = std::max(largest, sum);
   const auto terms = static_cast<double>(longest_row_ + 4);
-  return epsilon * (terms * largest + 2 * largest_diagonal);
+  const double rounded =
+      size_of_mass_ > 0 ? size_of_matrix_ + 2 * std::abs(sigma) * size_of_mass_ : largest_diagonal;
+  return epsilon * (terms * largest + 2 * rounded);
 }
 
 std::optional<Inertia> InertiaCounter::count(double sigma) const {

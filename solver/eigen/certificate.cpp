@@ -23,31 +23,54 @@ constexpr double most_flops = 1e12;
 /// A factorization, which does one operation after the other, takes as long as so many of a search.
 constexpr double weight_of_flops = 4;
 
+/// A power of two near what is above zero.
+double unit_of(double norm) { return norm > 0 ? std::ldexp(1.0, std::ilogb(norm)) : 1.0; }
+
+/// What is known of B.
+struct MassBounds {
+  double norm;
+  double least;  // of its eigenvalues none is smaller
+};
+
 /// Values as distances from the wanted end: ascending, whichever end it is.
 class Found {
  public:
-  Found(const EigenReport& report, SpectrumEnd end) : sign_(end == SpectrumEnd::smallest ? 1 : -1) {
-    double square = 0;
+  /// `of_mass`: the norm of B and a bound for its least eigenvalue, where there is one.
+  Found(const EigenReport& report, SpectrumEnd end, const std::optional<MassBounds>& of_mass)
+      : norm(report.norm), sign_(end == SpectrumEnd::smallest ? 1 : -1) {
+    double largest = 0;
     for (const EigenPair& pair : report.pairs) {
+      double residual = pair.residual;
+      if (of_mass) residual = pair.error_bound * std::sqrt(report.least_of_mass / of_mass->least);
       values.push_back(sign_ * pair.value);
-      residuals.push_back(pair.residual);
-      square += pair.residual * pair.residual;
+      residuals.push_back(residual);
+      largest = std::max(largest, std::abs(pair.value));
     }
+    if (of_mass) norm = (report.norm + largest * of_mass->norm) / of_mass->least;
     if (!report.next.empty()) next = sign_ * report.next.front().value;
     // Vectors that are orthonormal to δ only stand for some that are, with residuals of so much
     // more.
     const double few_units = 16 * std::numeric_limits<double>::epsilon();
-    rounding = report.norm * (few_units + static_cast<double>(count()) * report.orthogonality);
-    spread = std::sqrt(square) + rounding;
+    rounding = norm * (few_units + static_cast<double>(count()) * report.orthogonality);
+    spread = norm_of_residuals(0, count()) + rounding;
   }
 
   std::size_t count() const { return values.size(); }
+  /// The Frobenius norm of the residuals from one number to before another.
+  double norm_of_residuals(std::size_t begin, std::size_t end) const {
+    const double unit = unit_of(norm);  // so that no square underflows or overflows
+    double square = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      square += (residuals[i] / unit) * (residuals[i] / unit);
+    return unit * std::sqrt(square);
+  }
   /// A number that a caller knows, and back.
   double outside(double value) const { return sign_ * value; }
 
   std::vector<double> values{};
   std::vector<double> residuals{};
   std::optional<double> next{};
+  double norm;  // no eigenvalue is larger
   double rounding = 0;
   double spread = 0;  // the same number of eigenvalues as values lie within this distance of them
 
@@ -72,9 +95,9 @@ std::optional<Shown> collective_count_before(const ShiftedCount& counter, const 
 
 /// Counts what lies up to the last value, at places ever nearer to it, between it and the next.
 std::optional<Shown> collective_count_up_to_last(const ShiftedCount& counter, const Found& found,
-                                                 SpectrumEnd end, double norm) {
+                                                 SpectrumEnd end) {
   const double last = found.values.back();
-  const double room = (found.next ? *found.next - last : norm) - 4 * found.spread;
+  const double room = (found.next ? *found.next - last : found.norm) - 4 * found.spread;
   if (!(room > 0)) return std::nullopt;
   std::optional<Shown> best;
   for (const double part : {0.5, 0.25, 0.0625}) {
@@ -95,11 +118,10 @@ std::size_t count_before_last_cluster(const Found& found) {
 
 /// Counts what lies before the value of that number, at places ever farther from it.
 std::optional<Shown> collective_count_before_value(const ShiftedCount& counter, const Found& found,
-                                                   SpectrumEnd end, double norm,
-                                                   std::size_t number) {
+                                                   SpectrumEnd end, std::size_t number) {
   const double value = found.values[number];
-  const double gap = number > 0 ? value - found.values[number - 1] : norm;
-  double distance = std::max(4 * found.spread, 1e-12 * norm);
+  const double gap = number > 0 ? value - found.values[number - 1] : found.norm;
+  double distance = std::max(4 * found.spread, 1e-12 * found.norm);
   for (int tries = 0; tries < 6; ++tries, distance *= 16) {
     const double used = std::min(distance, gap / 2);
     const auto shown = collective_count_before(counter, found, end, value - used, used / 4);
@@ -114,12 +136,9 @@ void set_bounds(const Found& found, std::optional<double> beyond, std::size_t la
                 std::optional<double> shown_from, EigenReport& report) {
   for (std::size_t begin = 0, end = 0; begin < found.count(); begin = end) {
     end = begin + 1;
-    double square = found.residuals[begin] * found.residuals[begin];
-    while (end < found.count() && found.values[end] - found.values[end - 1] <= 4 * found.spread) {
-      square += found.residuals[end] * found.residuals[end];
+    while (end < found.count() && found.values[end] - found.values[end - 1] <= 4 * found.spread)
       ++end;
-    }
-    const double residual = std::sqrt(square);
+    const double residual = found.norm_of_residuals(begin, end);
     double gap = HUGE_VAL;
     if (begin > 0) gap = found.values[begin] - found.values[begin - 1] - 2 * found.spread;
     if (end < found.count())
@@ -151,17 +170,17 @@ std::string counted_text(const Shown& shown, const Found& found, SpectrumEnd end
 }
 
 /// Counts, and says what that shows.
-void collective_use_counts(const ShiftedCount& counter, SpectrumEnd end, EigenReport& report) {
-  const Found found(report, end);
+void collective_use_counts(const ShiftedCount& counter, const Found& found, SpectrumEnd end,
+                           EigenReport& report) {
   const auto count = static_cast<std::int64_t>(found.count());
   Completeness& said = report.completeness;
-  const auto all = collective_count_up_to_last(counter, found, end, report.norm);
+  const auto all = collective_count_up_to_last(counter, found, end);
   if (all && all->before == count) {
     set_bounds(found, all->place, found.count(), std::nullopt, report);
     return show_complete(counted_text(*all, found, end), report);
   }
   const std::size_t first = count_before_last_cluster(found);
-  const auto before = collective_count_before_value(counter, found, end, report.norm, first);
+  const auto before = collective_count_before_value(counter, found, end, first);
   if (!before) {
     said.why = "no factorization is accurate enough to count";
     return;
@@ -179,32 +198,58 @@ void collective_use_counts(const ShiftedCount& counter, SpectrumEnd end, EigenRe
                 report);
 }
 
-/// Operations that the search took, by its products.
-double flops_of_search(const spmv::SparseOperator& op, const EigenReport& report) {
-  return 2.0 * static_cast<double>(report.products) *
-         static_cast<double>(op.matrix().matrix().global_nonzero_count);
+/// Limit of the operations of a factorization; by `automatic` that of the products of the search.
+double limit_of(const spmv::SparseOperator& op, Certificate certificate,
+                const EigenReport& report) {
+  if (certificate == Certificate::inertia) return most_flops;
+  const double of_search = 2.0 * static_cast<double>(report.products) *
+                           static_cast<double>(op.matrix().matrix().global_nonzero_count);
+  return std::max(few_flops, of_search / weight_of_flops);
+}
+
+/// Shows that no eigenvalue of B lies below three quarters of what the least seems to be, or says
+/// why not.
+std::optional<MassBounds> collective_bound_mass(const spmv::SparseOperator& mass, double limit,
+                                                EigenReport& report) {
+  const double norm = mass.collective_norm();
+  const ShiftedCount counter({.a = mass, .unit_of_a = unit_of(norm)}, limit);
+  report.completeness.why = counter.obstacle();
+  if (!counter.obstacle().empty()) return std::nullopt;
+  const double place = 0.75 * report.least_of_mass;
+  const auto counted = counter.collective_count(place);
+  report.completeness.why = "no factorization shows how small the eigenvalues of B are";
+  if (!counted || counted->below > 0 || counted->error > place / 4) return std::nullopt;
+  return MassBounds{.norm = norm, .least = place - counted->error};
 }
 
 }  // namespace
 
-void collective_certify(const spmv::SparseOperator& op, SpectrumEnd end, Certificate certificate,
-                        EigenReport& report) {
-  const Found found(report, end);
-  for (EigenPair& pair : report.pairs) pair.error_bound = pair.residual + found.rounding;
+void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperator* mass,
+                        SpectrumEnd end, Certificate certificate, EigenReport& report) {
+  const double limit = limit_of(op, certificate, report);
+  std::optional<MassBounds> of_mass;
+  if (mass) of_mass = {.norm = mass->collective_norm(), .least = report.least_of_mass};
+  const bool may_count = report.status == SolveStatus::converged && report.norm > 0 &&
+                         certificate != Certificate::none;
+  std::optional<MassBounds> shown;
+  if (mass && may_count) shown = collective_bound_mass(*mass, limit, report);
+  const Found found(report, end, shown ? shown : of_mass);
+  for (std::size_t i = 0; i < report.pairs.size(); ++i)
+    report.pairs[i].error_bound = found.residuals[i] + found.rounding;
   if (report.status != SolveStatus::converged) {
     report.completeness.why = "not all values are found";
-  } else if (std::ssize(report.pairs) == op.global_row_count()) {
+  } else if (!mass && std::ssize(report.pairs) == op.global_row_count()) {
     set_bounds(found, HUGE_VAL, found.count(), std::nullopt, report);
     show_complete("there are no more than the rows", report);
   } else if (report.norm == 0) {
     show_complete("all are zero", report);
-  } else if (certificate != Certificate::none) {
-    const double limit = certificate == Certificate::inertia
-                             ? most_flops
-                             : std::max(few_flops, flops_of_search(op, report) / weight_of_flops);
-    const ShiftedCount counter(op, std::ldexp(1.0, std::ilogb(report.norm)), limit);
+  } else if (may_count && (!mass || shown)) {
+    CountedPencil pencil{.a = op, .unit_of_a = unit_of(report.norm), .b = mass};
+    if (shown) pencil.unit_of_b = unit_of(shown->norm);
+    if (shown) pencil.least_of_b = shown->least;
+    const ShiftedCount counter(pencil, limit);
     if (counter.obstacle().empty())
-      collective_use_counts(counter, end, report);
+      collective_use_counts(counter, found, end, report);
     else
       report.completeness.why = counter.obstacle();
   }

@@ -12,16 +12,20 @@ namespace weft::solver {
 /// beyond it, shows that there are no others. Where the last values are copies of more than were
 /// asked for, σ lies before these instead. Rank 0 factors the matrix, if that fits there.
 ///
+/// With B of A·x = λ·B·x, residuals are measured in the norm of B⁻¹, and another factorization
+/// shows how small the least eigenvalue of B is at the least.
+///
 /// Error bounds. Not complete: the residual, to some eigenvalue (Weyl). Complete: values closer
 /// than their residuals form a cluster, of which each is within ‖R‖, the Frobenius norm of the
 /// cluster's residuals (Kahan), and within ‖R‖²/gap, where the gap is the distance to the next
-/// value less ‖R‖ (Li, Li 2005). What rounding adds, 16·ε·‖A‖, is in all of them.
+/// value less ‖R‖ (Li, Li 2005). What rounding adds, 16·ε·‖A‖, or that of A and θ·B in the norm of
+/// B⁻¹, is in all of them.
 ///
 /// The same on every rank, whatever their number. Collective. Thread: the main thread, outside the
-/// team. Throws comm_thread::MpiError.
+/// team. `mass`: B, null for the identity. Throws comm_thread::MpiError.
 /// Source: Parlett, "The Symmetric Eigenvalue Problem", sections 3.3, 11.5 and 11.7; Li, Li 2005,
 /// "A note on eigenvalues of perturbed Hermitian matrices".
-void collective_certify(const spmv::SparseOperator& op, SpectrumEnd end, Certificate certificate,
-                        EigenReport& report);
+void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperator* mass,
+                        SpectrumEnd end, Certificate certificate, EigenReport& report);
 
 }  // namespace weft::solver

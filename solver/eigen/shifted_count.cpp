@@ -1,10 +1,12 @@
 #include "solver/eigen/shifted_count.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,6 +29,23 @@ struct SentEntry {
   double value;
 };
 
+/// All of a matrix, divided by `unit`, on rank 0. Collective.
+LowerTriangle collective_gather_triangle(const spmv::SparseOperator& op, double unit) {
+  const comm_thread::Communicator& ranks = op.communicator();
+  comm_thread::Lists<SentEntry> lists;
+  op.matrix().matrix().for_each_entry(
+      [&](spmv::GlobalIndex row, spmv::GlobalIndex column, double value) {
+        if (column <= row)
+          lists[0].push_back(
+              {static_cast<std::int32_t>(row), static_cast<std::int32_t>(column), value / unit});
+      });
+  const auto received = comm_thread::collective_exchange_joined(ranks, std::move(lists));
+  LowerTriangle triangle{.size = static_cast<std::size_t>(op.global_row_count()), .entries = {}};
+  for (const SentEntry& entry : received)
+    triangle.entries.push_back({entry.row, entry.column, entry.value});
+  return triangle;
+}
+
 /// A number of rank 0 on every rank.
 double from_root(const comm_thread::Communicator& ranks, double value) {
   std::array<std::int64_t, 1> bits{std::bit_cast<std::int64_t>(value)};
@@ -36,31 +55,23 @@ double from_root(const comm_thread::Communicator& ranks, double value) {
 
 }  // namespace
 
-ShiftedCount::ShiftedCount(const spmv::SparseOperator& op, double unit, double most_flops)
-    : op_(op), unit_(unit) {
-  const std::int64_t entries = op.matrix().matrix().global_nonzero_count;
-  if (entries > most_entries || op.global_row_count() > most_entries)
+ShiftedCount::ShiftedCount(const CountedPencil& pencil, double most_flops) : pencil_(pencil) {
+  std::int64_t entries = pencil.a.matrix().matrix().global_nonzero_count;
+  if (pencil.b) entries = std::max(entries, pencil.b->matrix().matrix().global_nonzero_count);
+  if (entries > most_entries || pencil.a.global_row_count() > most_entries)
     obstacle_ = fmt::format("a matrix of {} entries is too large for one rank to factor", entries);
   else
     collective_gather(most_flops);
 }
 
 void ShiftedCount::collective_gather(double most_flops) {
-  const comm_thread::Communicator& ranks = op_.communicator();
-  comm_thread::Lists<SentEntry> lists;
-  op_.matrix().matrix().for_each_entry(
-      [&](spmv::GlobalIndex row, spmv::GlobalIndex column, double value) {
-        if (column <= row)
-          lists[0].push_back(
-              {static_cast<std::int32_t>(row), static_cast<std::int32_t>(column), value / unit_});
-      });
-  const auto received = comm_thread::collective_exchange_joined(ranks, std::move(lists));
+  const comm_thread::Communicator& ranks = pencil_.a.communicator();
+  const LowerTriangle of_a = collective_gather_triangle(pencil_.a, pencil_.unit_of_a);
+  LowerTriangle of_b{.size = of_a.size, .entries = {}};
+  if (pencil_.b) of_b = collective_gather_triangle(*pencil_.b, pencil_.unit_of_b);
   std::string text;
   if (ranks.is_root()) {
-    LowerTriangle triangle{.size = static_cast<std::size_t>(op_.global_row_count()), .entries = {}};
-    for (const SentEntry& entry : received)
-      triangle.entries.push_back({entry.row, entry.column, entry.value});
-    counter_ = std::make_unique<InertiaCounter>(triangle, most_flops, most_factor_entries);
+    counter_ = std::make_unique<InertiaCounter>(of_a, of_b, most_flops, most_factor_entries);
     if (!counter_->fits())
       text = fmt::format("a factorization would take more than {:.0e} operations or {:.0e} entries",
                          most_flops, most_factor_entries);
@@ -70,11 +81,11 @@ void ShiftedCount::collective_gather(double most_flops) {
 }
 
 std::optional<Inertia> ShiftedCount::collective_count(double sigma) const {
-  const comm_thread::Communicator& ranks = op_.communicator();
+  const comm_thread::Communicator& ranks = pencil_.a.communicator();
   std::optional<Inertia> counted;
   if (ranks.is_root()) {
     try {
-      counted = counter_->count(sigma / unit_);
+      counted = counter_->count(sigma / pencil_.unit_of_a * pencil_.unit_of_b);
     } catch (const std::bad_alloc&) {
       counted.reset();
     }
@@ -83,7 +94,9 @@ std::optional<Inertia> ShiftedCount::collective_count(double sigma) const {
   ranks.broadcast(counts, 0);
   const double error = from_root(ranks, counted ? counted->error : 0);
   if (counts[0] < 0) return std::nullopt;
-  return Inertia{.below = counts[0], .above = counts[1], .error = error * unit_};
+  return Inertia{.below = counts[0],
+                 .above = counts[1],
+                 .error = error * pencil_.unit_of_a / pencil_.least_of_b};
 }
 
 }  // namespace weft::solver

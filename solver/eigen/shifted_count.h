@@ -9,13 +9,22 @@
 
 namespace weft::solver {
 
-/// Counts the eigenvalues of a symmetric distributed matrix on either side of a number: rank 0 has
-/// all of it and factors it. Limits depend on the matrix alone.
+/// What eigenvalues are counted of: A, or A·x = λ·B·x.
+struct CountedPencil {
+  const spmv::SparseOperator& a;
+  double unit_of_a = 1;  // a power of two near ‖A‖
+  const spmv::SparseOperator* b = nullptr;  // positive definite; null: the identity
+  double unit_of_b = 1;
+  double least_of_b = 1;  // at most its least eigenvalue
+};
+
+/// Counts the eigenvalues of symmetric distributed matrices on either side of a number: rank 0 has
+/// all of them and factors A − σB. Limits depend on the matrices alone.
 class ShiftedCount {
  public:
-  /// `unit`: a power of two near ‖A‖. `most_flops`: of one factorization. Collective. Thread: the
-  /// main thread, outside the team. Lifetime: `op` outlives it.
-  ShiftedCount(const spmv::SparseOperator& op, double unit, double most_flops);
+  /// `most_flops`: of one factorization. Collective. Thread: the main thread, outside the team.
+  /// Lifetime: the operators outlive it.
+  ShiftedCount(const CountedPencil& pencil, double most_flops);
 
   /// Why nothing can be counted, a clause; empty: it can. The same on all ranks.
   const std::string& obstacle() const { return obstacle_; }
@@ -25,8 +34,7 @@ class ShiftedCount {
  private:
   void collective_gather(double most_flops);
 
-  const spmv::SparseOperator& op_;
-  double unit_;
+  CountedPencil pencil_;
   std::string obstacle_;
   std::unique_ptr<InertiaCounter> counter_;  // on rank 0
 };
