@@ -472,6 +472,7 @@ set(WEFT_PROGRAM_SOURCES
     library/measure/job_trace.cpp
     library/measure/progress_measurement.cpp
     library/roofline/bandwidth_survey.cpp
+    library/roofline/block_kernels.cpp
     library/roofline/column_reload.cpp
     library/roofline/grid_kernels.cpp
     library/roofline/kernel_race.cpp

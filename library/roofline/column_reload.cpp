@@ -20,7 +20,7 @@ constexpr std::uint64_t lines_of_y = std::uint64_t{1} << 52;
 }  // namespace
 
 double simulate_column_reload(const CrsMatrix& rows, LocalIndex begin, LocalIndex end,
-                              const double* x, std::size_t cache_bytes) {
+                              const double* x, std::size_t cache_bytes, int width) {
   const std::int64_t* const offsets = rows.row_offsets.data();
   if (begin >= end || offsets[begin] == offsets[end]) return 0;
   const std::int64_t all = offsets[end] - offsets[begin];
@@ -36,17 +36,23 @@ double simulate_column_reload(const CrsMatrix& rows, LocalIndex begin, LocalInde
   const LocalIndex* const columns = rows.columns.data();
   LocalIndex most = 0;
   for (std::int64_t k = offsets[first]; k < offsets[last]; ++k) most = std::max(most, columns[k]);
-  std::vector<bool> is_known(static_cast<std::size_t>(most) / doubles_per_line + 2);
+  const auto step = static_cast<std::size_t>(width);
+  std::vector<bool> is_known((static_cast<std::size_t>(most) + 1) * step / doubles_per_line + 2);
   std::int64_t reloads = 0;
   for (LocalIndex row = first; row < last; ++row) {
     cache.loads(offsets + row);
-    cache.loads_line(lines_of_y + static_cast<std::uint64_t>(row) / doubles_per_line);
+    const auto first_of_y = static_cast<std::uint64_t>(row) * step;
+    for (std::uint64_t i = 0; i < step; i += doubles_per_line)
+      cache.loads_line(lines_of_y + (first_of_y + i) / doubles_per_line);
     for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
       cache.loads(rows.values.data() + k);
       cache.loads(columns + k);
-      const auto line = static_cast<std::size_t>(columns[k]) / doubles_per_line;
-      if (cache.loads(x + columns[k]) && is_known[line]) ++reloads;
-      is_known[line] = true;
+      const std::size_t first_of_x = static_cast<std::size_t>(columns[k]) * step;
+      for (std::size_t i = 0; i < step; i += doubles_per_line) {
+        const std::size_t line = (first_of_x + i) / doubles_per_line;
+        if (cache.loads(x + first_of_x + i) && is_known[line]) ++reloads;
+        is_known[line] = true;
+      }
     }
   }
   return static_cast<double>(reloads * static_cast<std::int64_t>(CacheSimulation::line_bytes)) /

@@ -138,6 +138,8 @@ void KernelRace::collective_add_reload(const RooflineKernel& kernel, const Roofs
   evidence.reload_seconds = result.model_seconds * roofs.memory.seconds(with_reload) /
                             roofs.memory.seconds(result.traffic);
   evidence.kappa = result.kappa_simulated = reload / nonzeros;
+  if (result.model_seconds > 0)
+    result.reload_fraction = result.fraction * (*evidence.reload_seconds / result.model_seconds);
   result.kappa_bound =
       std::max(0.0, 1 / result.fraction - 1) * result.traffic.total_bytes() / nonzeros;
 }
@@ -165,6 +167,7 @@ KernelResult KernelRace::collective_result(const RooflineKernel& kernel,
   KernelResult result;
   result.name = kernel.name;
   result.what = kernel.what;
+  result.width = kernel.width;
   result.traffic = collective_sum(job_, kernel.memory);
   result.limit = samples[samples.size() / 2].model.limit;
   result.model_seconds = median(models);

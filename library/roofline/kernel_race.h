@@ -28,6 +28,8 @@ struct KernelResult {
   double kappa_simulated = -1;  // bytes per nonzero; -1: there is no column stream
   double nonzeros = 0;  // that a column stream has
   double kappa_bound = -1;  // if everything above the model were x loaded again
+  double reload_fraction = 0;  // as `fraction`, of the model with x loaded again as simulated
+  int width = 1;  // vectors of a product
   double data_bytes = 0;
   perfmodel::Verdict verdict;
 };

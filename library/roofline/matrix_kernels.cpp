@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "library/roofline/column_reload.h"
+#include "library/roofline/crs_traffic.h"
 #include "perfmodel/core_probes.h"
 #include "spmv/matrix/crs_kernel.h"
 
@@ -20,13 +21,7 @@ using spmv::CrsMatrix;
 using spmv::LocalIndex;
 using spmv::RowSet;
 
-constexpr double bytes_per_nonzero = 12;  // value and column
-
 std::size_t as_index(LocalIndex row) { return static_cast<std::size_t>(row); }
-
-double nonzeros_in(const CrsMatrix& rows, LocalIndex begin, LocalIndex end) {
-  return static_cast<double>(rows.row_offsets[as_index(end)] - rows.row_offsets[as_index(begin)]);
-}
 
 }  // namespace
 

@@ -23,11 +23,13 @@ double second_level_bytes(const comm_thread::Job& job) {
 ProblemKernels::ProblemKernels(comm_thread::Job& job, const spmv::Problem& problem,
                                spmv::SparseOperator& op)
     : matrix_(job, op, second_level_bytes(job), last_cache_bytes(job)),
+      block_(job, op, last_cache_bytes(job)),
       vector_(op, second_level_bytes(job)) {
   const auto add = [&](const std::vector<RooflineKernel>& more) {
     list_.insert(list_.end(), more.begin(), more.end());
   };
   add(matrix_.collective_kernels());
+  add(block_.kernels());
   add(vector_.kernels());
   if (!problem.has_stencil()) return;
   grid_ = std::make_unique<GridKernels>(job, problem, second_level_bytes(job));

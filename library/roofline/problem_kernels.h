@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm_thread/job/job.h"
+#include "library/roofline/block_kernels.h"
 #include "library/roofline/grid_kernels.h"
 #include "library/roofline/matrix_kernels.h"
 #include "library/roofline/multigrid_kernels.h"
@@ -27,6 +28,7 @@ class ProblemKernels {
 
  private:
   MatrixKernels matrix_;
+  BlockKernels block_;
   VectorKernels vector_;
   std::unique_ptr<GridKernels> grid_;
   std::unique_ptr<MultigridKernels> multigrid_;

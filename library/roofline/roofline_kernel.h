@@ -30,6 +30,7 @@ struct RooflineKernel {
   std::function<double(const comm_thread::TeamThread&)> run_in_cache{};
   double nonzeros = 0;  // of this rank, where x is loaded through column numbers
   double reload_bytes = 0;  // of x, loaded again, as simulated
+  int width = 1;  // vectors that a product of it multiplies
 };
 
 /// Elements that a kernel handles in cache per call of `run_in_cache`.

@@ -60,6 +60,14 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
   CHECK(kernels["multigrid-down"].value("model_bytes", 0.0) == 25 * rows);
   CHECK(kernels["multigrid-up"].value("model_bytes", 0.0) == 28.5 * rows);
   CHECK(kernels["crs-local"]["kappa"].value("simulated", -1.0) == 0);
+  for (const int width : {2, 4, 8, 16}) {
+    const auto block = kernels["block-" + std::to_string(width)];
+    CHECK(block.value("model_bytes", 0.0) == 12 * nonzeros + (8 + 24 * width) * rows);
+    CHECK(block.value("model_flops", 0.0) == 2 * width * nonzeros);
+    CHECK(block.value("width", 0) == width);
+    CHECK(block.value("fraction_with_reload", 0.0) >= block.value("fraction", 1.0));
+  }
+  CHECK_THAT(report.value("blocks", ""), Catch::StartsWith("blocks of "));
   CHECK(report["bandwidth"]["all"].size() == 8);
 }
 

@@ -11,6 +11,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "library/options/matrix_settings.h"
 #include "library/roofline/bandwidth_survey.h"
+#include "library/roofline/block_kernels.h"
 #include "library/roofline/kernel_race.h"
 #include "library/roofline/problem_kernels.h"
 #include "library/roofline/stream_bench.h"
@@ -105,6 +106,7 @@ void collective_measure(const Job& job, const std::vector<library::RooflineKerne
   report["kernels"] = Json::array();
   for (const library::KernelResult& result : results)
     report["kernels"].push_back(kernel_report(result, report["counters"]));
+  report["blocks"] = library::width_that_suits(results);
   report["below_requirement"] = kernels_below(results, options.required);
 }
 
@@ -143,6 +145,7 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   report_file.collective_write(report);
   if (job.is_root() && !report_file.is_standard_output()) {
     print_roofline(report);
+    if (report["blocks"] != "") fmt::print("{}\n", report["blocks"]);
     print_ordering(ordering);
     const auto below = report["below_requirement"].get<std::vector<std::string>>();
     if (!below.empty())

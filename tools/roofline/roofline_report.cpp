@@ -178,6 +178,8 @@ Json kernel_report(const library::KernelResult& result, const Json& counters) {
                  {"core_bounds", core_bounds_report(result.core_bounds)},
                  {"verdict", perfmodel::name(result.verdict.judgement)},
                  {"reason", result.verdict.reason}};
+  if (result.width > 1) report["width"] = result.width;
+  if (result.width > 1) report["fraction_with_reload"] = result.reload_fraction;
   if (result.core_seconds > 0) report["core_seconds"] = result.core_seconds;
   if (result.in_turn_seconds > 0) report["in_turn_seconds"] = result.in_turn_seconds;
   if (result.kappa_simulated >= 0) {
