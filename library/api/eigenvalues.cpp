@@ -1,6 +1,12 @@
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "comm_thread/mpi/error_agreement.h"
+#include "comm_thread/mpi/input_error.h"
 #include "library/api/agreed.h"
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
@@ -48,18 +54,50 @@ Eigenvalues result_of(const solver::EigenReport& found) {
   return result;
 }
 
+/// Vectors of the caller in the layout of the operator. Collective.
+solver::StartVectors collective_start_of(const Matrix::State& state, const EigenInput& input) {
+  library::VectorMap& map = state.system->map();
+  const auto count = static_cast<std::size_t>(std::max(0, input.start_count));
+  const bool fits = input.start.size() == map.given_count() * count;
+  comm_thread::collective_agree_on_error(
+      state.space,
+      fits ? ""
+           : fmt::format("start of rank {}: found {} entries; expected {} for each of "
+                         "{} rows",
+                         state.space.rank(), input.start.size(), count, map.given_count()));
+  std::vector<double> all(state.system->element_count() * count);
+  std::vector<double> given(map.given_count());
+  std::vector<double> values(state.system->element_count());
+  for (std::size_t number = 0; number < count; ++number) {
+    for (std::size_t row = 0; row < given.size(); ++row)
+      given[row] = input.start[row * count + number];
+    map.collective_to_operator(given, values);
+    for (std::size_t row = 0; row < values.size(); ++row) all[row * count + number] = values[row];
+  }
+  return {.values = std::move(all), .count = static_cast<int>(count)};
+}
+
 }  // namespace
 
-Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvectors vectors) {
+Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvectors vectors,
+                        const EigenInput& input) {
   return library::guarded([&] {
     Matrix::State& state = *matrix.state();
     state.job->roll_call.collective_answer("a search for eigenvalues");
     library::EigenSettings settings;
     library::collective_agree_on(state.space, "eigenvalues", "", options, [&] {
       library::read_options(options.all(), library::eigen_options(), settings);
+      settings.has_own_input = input.mass || input.preconditioner || input.start_count > 0;
       settings.check_search();
     });
-    library::EigenSearch search(*state.system, settings);
+    library::EigenInput used{.start = collective_start_of(state, input)};
+    if (used.start.count > settings.search.count)
+      throw comm_thread::InputError(
+          fmt::format("start: found {} vectors; expected at most count = {}", used.start.count,
+                      settings.search.count));
+    if (input.mass) used.mass = input.mass->state()->system.get();
+    if (input.preconditioner) used.preconditioner = input.preconditioner->state()->system.get();
+    library::EigenSearch search(*state.system, settings, nullptr, std::move(used));
     Eigenvalues result = result_of(search.collective_solve());
     if (vectors == Eigenvectors::own_rows)
       result.vectors = collective_vectors(*state.system, search, result.values.size());

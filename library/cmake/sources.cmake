@@ -79,6 +79,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/agreed.cpp
     library/api/api_job.cpp
     library/api/c_api.cpp
+    library/api/c_eigenvalues.cpp
     library/api/c_iteration.cpp
     library/api/eigenvalues.cpp
     library/api/error.cpp
@@ -260,6 +261,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/precondition/interface_shift.cpp
     solver/precondition/inverse_diagonal.cpp
     solver/precondition/isai_preconditioner.cpp
+    solver/precondition/matrix_preconditioner.cpp
     solver/precondition/null_space.cpp
     solver/precondition/overlapping_pieces.cpp
     solver/precondition/schwarz_preconditioner.cpp

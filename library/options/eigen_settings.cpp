@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "library/options/mode_option.h"
 #include "library/options/option_values.h"
@@ -56,7 +57,10 @@ OptionTable<solver::EigenOptions> method_options() {
                                   {solver::name(EigenMethod::lanczos), EigenMethod::lanczos},
                                   {solver::name(EigenMethod::lobpcg), EigenMethod::lobpcg}})},
           {"max-iterations", OptionGroup::rest, "steps of lobpcg",
-           V::whole(&Search::max_iterations, 0, 1'000'000, "COUNT")}};
+           V::whole(&Search::max_iterations, 0, 1'000'000, "COUNT")},
+          {"absolute-tolerance", OptionGroup::rest,
+           "of lobpcg: ends, too, where ||A x - theta B x|| is below this number",
+           V::number(&Search::absolute_tolerance, {.expected = "a number from 0"})}};
 }
 
 /// An option of the search as one of all settings.
@@ -98,16 +102,23 @@ OptionTable<EigenSettings> all_options() {
 solver::EigenMethod EigenSettings::chosen_method() const {
   using solver::EigenMethod;
   if (search.method != EigenMethod::automatic) return search.method;
-  return mass.empty() && preconditioner == "none" ? EigenMethod::lanczos : EigenMethod::lobpcg;
+  const bool has_input = has_own_input || !mass.empty() || preconditioner != "none";
+  return has_input ? EigenMethod::lobpcg : EigenMethod::lanczos;
 }
 
 void EigenSettings::check_search() const {
   const bool is_lobpcg = chosen_method() == solver::EigenMethod::lobpcg;
   const std::string lanczos = comm_thread::option_name("method", "lanczos");
   const std::string lobpcg = comm_thread::option_name("method", "lobpcg");
-  check_needs({{{"preconditioner", "mass", "max-iterations"}, is_lobpcg, "with " + lanczos, lobpcg},
+  check_needs({{{"preconditioner", "mass", "max-iterations", "absolute-tolerance"},
+                is_lobpcg,
+                "with " + lanczos,
+                lobpcg},
                {{"subspace", "degree", "max-restarts"}, !is_lobpcg, "with " + lobpcg, lanczos}},
               eigen_options(), *this);
+  if (has_own_input && !is_lobpcg)
+    throw comm_thread::InputError(lanczos + ": found matrices or vectors in memory; expected " +
+                                  lobpcg);
   check();
 }
 

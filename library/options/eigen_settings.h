@@ -13,6 +13,7 @@ namespace weft::library {
 struct EigenSettings : SolveSettings {
   solver::EigenOptions search;
   std::string mass;  // a problem, or `consistent`; empty: the identity
+  bool has_own_input = false;  // a mass matrix and the like in memory, which lobpcg takes
 
   /// That of the search, with `automatic` replaced.
   solver::EigenMethod chosen_method() const;

@@ -284,8 +284,10 @@ void bind_matrix(py::module_& module) {
       .def("multiply", &PyMatrix::multiply)
       .def("multiply_block", &PyMatrix::multiply_block)
       .def("eigenvalues",
-           [](const PyMatrix& a, const Values& options, bool has_vectors) {
-             return eigenvalues_of(a, options_of(options), has_vectors);
+           [](const PyMatrix& a, const Values& options, bool has_vectors, const PyMatrix* mass,
+              const PyMatrix* m, const Doubles& start, int start_count) {
+             return eigenvalues_of(a, options_of(options), has_vectors, mass, m, start,
+                                   start_count);
            })
       .def("spectral_density",
            [](const PyMatrix& a, const Values& options, const Doubles& v, const Doubles& w) {

@@ -17,13 +17,21 @@ inline Doubles array_of(const std::vector<double>& values) {
   return copy_of(values.data(), static_cast<std::int64_t>(values.size()), true);
 }
 
-/// weft::eigenvalues of a matrix: arrays and numbers by their names.
-inline py::dict eigenvalues_of(const PyMatrix& a, const weft::Options& options, bool has_vectors) {
+/// weft::eigenvalues of a matrix: arrays and numbers by their names. `mass`, `m`: may be null;
+/// `start`: rows of `start_count` vectors.
+inline py::dict eigenvalues_of(const PyMatrix& a, const weft::Options& options, bool has_vectors,
+                               const PyMatrix* mass, const PyMatrix* m, const Doubles& start,
+                               int start_count) {
   weft::Eigenvalues found;
   {
+    const weft::EigenInput input{.mass = mass ? &mass->matrix : nullptr,
+                                 .preconditioner = m ? &m->matrix : nullptr,
+                                 .start = read(start),
+                                 .start_count = start_count};
     const py::gil_scoped_release unlock;
-    found = weft::eigenvalues(
-        a.matrix, options, has_vectors ? weft::Eigenvectors::own_rows : weft::Eigenvectors::none);
+    found = weft::eigenvalues(a.matrix, options,
+                              has_vectors ? weft::Eigenvectors::own_rows : weft::Eigenvectors::none,
+                              input);
   }
   py::dict result;
   result["values"] = array_of(found.values);

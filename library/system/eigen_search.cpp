@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "library/system/expected_symmetry.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/eigen/certificate.h"
+#include "solver/precondition/matrix_preconditioner.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/partition.h"
@@ -41,12 +43,17 @@ bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& o
 }  // namespace
 
 EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
-                         solver::Checkpoints* checkpoints)
-    : settings_(settings) {
+                         solver::Checkpoints* checkpoints, EigenInput input)
+    : settings_(settings), input_(std::move(input)) {
   settings_.mode = spmv::name(settings_.search.mode);
   collective_expect_symmetry(system);
   op_ = system.matrix_operator();
-  if (!settings_.mass.empty()) collective_load_mass(system.problem());
+  if (input_.mass) {
+    collective_take("mass", *input_.mass);
+    mass_ = input_.mass->matrix_operator();
+  } else if (!settings_.mass.empty()) {
+    collective_load_mass(system.problem());
+  }
   solver::SearchHooks hooks{.stops = {}, .checkpoints = checkpoints};
   if (settings_.max_seconds > 0) hooks.stops = [this] { return collective_is_over(); };
   if (settings_.chosen_method() == solver::EigenMethod::lanczos)
@@ -59,29 +66,43 @@ void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
   if (!settings_.has_given_order())
     throw InputError(option_name("mass") + ": found rows in another order; expected " +
                      option_name("order", "given"));
-  mass_ = std::make_unique<LinearSystem>(op_->crew(), mass_of(problem, settings_.mass), settings_,
-                                         false);
-  collective_expect_symmetry(*mass_);
-  const spmv::SparseOperator& mass = *mass_->matrix_operator();
-  if (mass.global_row_count() != op_->global_row_count())
-    throw InputError(fmt::format("{}: found a matrix of {} rows; expected {}", option_name("mass"),
-                                 mass.global_row_count(), op_->global_row_count()));
-  if (!have_equal_parts(op_->matrix().matrix().partition, mass.matrix().matrix().partition))
-    throw InputError(option_name("mass") +
+  loaded_mass_ = std::make_unique<LinearSystem>(op_->crew(), mass_of(problem, settings_.mass),
+                                                settings_, false);
+  collective_take("mass", *loaded_mass_);
+  mass_ = loaded_mass_->matrix_operator();
+}
+
+/// Refuses a matrix beside that of the search that is not symmetric or has other rows.
+void EigenSearch::collective_take(const char* what, LinearSystem& given) {
+  collective_expect_symmetry(given);
+  const spmv::SparseOperator& other = *given.matrix_operator();
+  if (other.global_row_count() != op_->global_row_count())
+    throw InputError(fmt::format("{}: found a matrix of {} rows; expected {}", option_name(what),
+                                 other.global_row_count(), op_->global_row_count()));
+  if (given.ordering().order ||
+      !have_equal_parts(op_->matrix().matrix().partition, other.matrix().matrix().partition))
+    throw InputError(option_name(what) +
                      ": found other rows on the ranks than the matrix has; expected " +
-                     option_name("partition", "rows"));
+                     option_name("partition", "rows") + " and " + option_name("order", "given"));
 }
 
 void EigenSearch::collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks) {
   const SystemContext context = system.context();
-  preconditioner_ = context.collective_make_preconditioner
-                        ? context.collective_make_preconditioner()
-                        : collective_make_preconditioner(*op_, settings_, system.problem()).object;
+  if (input_.preconditioner) {
+    collective_take("preconditioner", *input_.preconditioner);
+    preconditioner_ = std::make_unique<solver::MatrixPreconditioner>(input_.preconditioner->op(),
+                                                                     settings_.search.mode);
+  } else {
+    preconditioner_ =
+        context.collective_make_preconditioner
+            ? context.collective_make_preconditioner()
+            : collective_make_preconditioner(*op_, settings_, system.problem()).object;
+  }
   if (preconditioner_ && !preconditioner_->is_symmetric())
     throw InputError(option_name("preconditioner", settings_.preconditioner_name()) +
                      ": found one that is not symmetric; expected a symmetric one");
-  lobpcg_.emplace(*op_, mass_ ? mass_->matrix_operator() : nullptr, preconditioner_.get(),
-                  settings_.search, hooks);
+  lobpcg_.emplace(*op_, mass_, preconditioner_.get(), settings_.search, hooks);
+  if (input_.start.count > 0) lobpcg_->begin_with(std::move(input_.start));
 }
 
 /// A step takes at least some products of blocks: an agreement costs nothing beside it.
@@ -107,8 +128,8 @@ solver::EigenReport EigenSearch::collective_solve() {
       lanczos_ ? lanczos_->collective_solve() : lobpcg_->collective_solve();
   judge(report);
   const perfmodel::Stopwatch watch;
-  solver::collective_certify(*op_, mass_ ? mass_->matrix_operator() : nullptr, settings_.search.end,
-                             settings_.search.certificate, report);
+  solver::collective_certify(*op_, mass_, settings_.search.end, settings_.search.certificate,
+                             report);
   certificate_seconds_ = watch.seconds();
   return report;
 }
@@ -124,6 +145,13 @@ double search_bytes(const EigenSettings& settings, double rows, int ranks) {
           ? solver::FilteredLanczos::vector_count(count, settings.search)
           : solver::Lobpcg::vector_count(count, settings.search, !settings.mass.empty());
   return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+}
+
+double certificate_bytes(const EigenSettings& settings, double rows, double nonzeros) {
+  constexpr double products_of_each = 100;
+  return solver::certificate_bytes(settings.search.certificate, rows, nonzeros,
+                                   !settings.mass.empty(),
+                                   products_of_each * settings.search.count);
 }
 
 double kept_bytes(const EigenSettings& settings, double rows, int ranks) {

@@ -16,6 +16,14 @@
 
 namespace weft::library {
 
+/// Matrices and vectors in memory that a search by lobpcg takes. Null, or none: those of the
+/// settings. Lifetime: the systems outlive the search.
+struct EigenInput {
+  LinearSystem* mass = nullptr;
+  LinearSystem* preconditioner = nullptr;
+  solver::StartVectors start{};  // in the layout of the operator
+};
+
 /// A search for eigenvalues of the matrix of a system as settings ask for it, with its mass matrix
 /// and preconditioner, and what certifies the result. Functions are collective. Thread: the main
 /// thread, outside the team. Lifetime: `system` outlives it.
@@ -25,7 +33,7 @@ class EigenSearch {
   /// symmetric or not as large as the other, B not positive definite, or where there are not as
   /// many eigenvalues. `checkpoints`: keep the state of the search, or null; they outlive it.
   EigenSearch(LinearSystem& system, const EigenSettings& settings,
-              solver::Checkpoints* checkpoints = nullptr);
+              solver::Checkpoints* checkpoints = nullptr, EigenInput input = {});
   EigenSearch(const EigenSearch&) = delete;
   EigenSearch& operator=(const EigenSearch&) = delete;
 
@@ -39,13 +47,16 @@ class EigenSearch {
 
  private:
   void collective_load_mass(const spmv::Problem& problem);
+  void collective_take(const char* what, LinearSystem& given);
   void collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks);
   bool collective_is_over();
   void judge(solver::EigenReport& report) const;
 
   EigenSettings settings_;
   spmv::SparseOperator* op_ = nullptr;
-  std::unique_ptr<LinearSystem> mass_;  // null: the identity
+  EigenInput input_;
+  std::unique_ptr<LinearSystem> loaded_mass_;
+  spmv::SparseOperator* mass_ = nullptr;  // null: the identity
   std::unique_ptr<solver::Preconditioner> preconditioner_;
   std::optional<solver::FilteredLanczos> lanczos_;  // one of both
   std::optional<solver::Lobpcg> lobpcg_;
@@ -56,6 +67,8 @@ class EigenSearch {
 
 /// Bytes of the vectors of a search on each of `ranks` ranks, for a matrix of so many rows.
 double search_bytes(const EigenSettings& settings, double rows, int ranks);
+/// Bytes of rank 0 for the certificate, at most: what it takes depends on the search.
+double certificate_bytes(const EigenSettings& settings, double rows, double nonzeros);
 /// Likewise of what its checkpoints copy.
 double kept_bytes(const EigenSettings& settings, double rows, int ranks);
 

@@ -279,6 +279,14 @@ double InertiaCounter::error_of(const Factor& factor, double sigma) const {
   return epsilon * (terms * largest + 2 * rounded);
 }
 
+double InertiaCounter::bytes() const {
+  const double each = mass_values_.empty() ? 12 : 20;
+  constexpr double of_entry_of_l = 12;
+  constexpr double of_row = 68;
+  return each * static_cast<double>(columns_.size()) + of_entry_of_l * nonzeros_ +
+         of_row * static_cast<double>(diagonal_.size());
+}
+
 std::optional<Inertia> InertiaCounter::count(double sigma) const {
   if (!fits_) return std::nullopt;
   Factor factor(*this);

@@ -44,6 +44,8 @@ class InertiaCounter {
   /// Of one factorization, where it fits: the squares of the columns of L, added up.
   double flops() const { return flops_; }
   double nonzeros() const { return nonzeros_; }
+  /// Of the matrices and a factorization, where it fits.
+  double bytes() const;
 
   /// None where a pivot vanishes or overflows.
   std::optional<Inertia> count(double sigma) const;

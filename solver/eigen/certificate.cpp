@@ -199,20 +199,29 @@ void collective_use_counts(const ShiftedCount& counter, const Found& found, Spec
 }
 
 /// Limit of the operations of a factorization; by `automatic` that of the products of the search.
-double limit_of(const spmv::SparseOperator& op, Certificate certificate,
-                const EigenReport& report) {
+double limit_of(Certificate certificate, double products, double nonzeros) {
+  if (certificate == Certificate::none) return 0;
   if (certificate == Certificate::inertia) return most_flops;
-  const double of_search = 2.0 * static_cast<double>(report.products) *
-                           static_cast<double>(op.matrix().matrix().global_nonzero_count);
-  return std::max(few_flops, of_search / weight_of_flops);
+  return std::max(few_flops, 2 * products * nonzeros / weight_of_flops);
+}
+
+/// Limit of the memory before it is known whether a factorization fits; by `automatic` that of the
+/// vectors of the search, or little.
+double sorting_limit_of(const spmv::SparseOperator& op, Certificate certificate,
+                        const EigenReport& report) {
+  constexpr double few_bytes = 64e6;
+  if (certificate == Certificate::inertia) return HUGE_VAL;
+  return std::max(few_bytes, static_cast<double>(sizeof(double)) * report.subspace *
+                                 static_cast<double>(op.global_row_count()));
 }
 
 /// Shows that no eigenvalue of B lies below three quarters of what the least seems to be, or says
 /// why not.
 std::optional<MassBounds> collective_bound_mass(const spmv::SparseOperator& mass, double limit,
-                                                EigenReport& report) {
+                                                double sorting_limit, EigenReport& report) {
   const double norm = mass.collective_norm();
-  const ShiftedCount counter({.a = mass, .unit_of_a = unit_of(norm)}, limit);
+  const ShiftedCount counter({.a = mass, .unit_of_a = unit_of(norm)}, limit, sorting_limit);
+  report.completeness.bytes = counter.bytes();
   report.completeness.why = counter.obstacle();
   if (!counter.obstacle().empty()) return std::nullopt;
   const double place = 0.75 * report.least_of_mass;
@@ -224,15 +233,23 @@ std::optional<MassBounds> collective_bound_mass(const spmv::SparseOperator& mass
 
 }  // namespace
 
+double certificate_bytes(Certificate certificate, double rows, double nonzeros, bool has_mass,
+                         double products) {
+  const double limit = limit_of(certificate, products, nonzeros);
+  return limit > 0 ? ShiftedCount::most_bytes(rows, nonzeros, has_mass, limit) : 0;
+}
+
 void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperator* mass,
                         SpectrumEnd end, Certificate certificate, EigenReport& report) {
-  const double limit = limit_of(op, certificate, report);
+  const double limit = limit_of(certificate, static_cast<double>(report.products),
+                                static_cast<double>(op.matrix().matrix().global_nonzero_count));
+  const double sorting_limit = sorting_limit_of(op, certificate, report);
   std::optional<MassBounds> of_mass;
   if (mass) of_mass = {.norm = mass->collective_norm(), .least = report.least_of_mass};
   const bool may_count = report.status == SolveStatus::converged && report.norm > 0 &&
                          certificate != Certificate::none;
   std::optional<MassBounds> shown;
-  if (mass && may_count) shown = collective_bound_mass(*mass, limit, report);
+  if (mass && may_count) shown = collective_bound_mass(*mass, limit, sorting_limit, report);
   const Found found(report, end, shown ? shown : of_mass);
   for (std::size_t i = 0; i < report.pairs.size(); ++i)
     report.pairs[i].error_bound = found.residuals[i] + found.rounding;
@@ -247,7 +264,8 @@ void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperat
     CountedPencil pencil{.a = op, .unit_of_a = unit_of(report.norm), .b = mass};
     if (shown) pencil.unit_of_b = unit_of(shown->norm);
     if (shown) pencil.least_of_b = shown->least;
-    const ShiftedCount counter(pencil, limit);
+    const ShiftedCount counter(pencil, limit, sorting_limit);
+    report.completeness.bytes = std::max(report.completeness.bytes, counter.bytes());
     if (counter.obstacle().empty())
       collective_use_counts(counter, found, end, report);
     else

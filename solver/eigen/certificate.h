@@ -28,4 +28,9 @@ namespace weft::solver {
 void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperator* mass,
                         SpectrumEnd end, Certificate certificate, EigenReport& report);
 
+/// Bytes that this will take of rank 0, at most, before there are matrices. `products`: that the
+/// search may make. `nonzeros`: of A.
+double certificate_bytes(Certificate certificate, double rows, double nonzeros, bool has_mass,
+                         double products);
+
 }  // namespace weft::solver

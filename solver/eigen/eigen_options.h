@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "solver/eigen/eigen_report.h"
 #include "spmv/modes/mode.h"
 
@@ -27,6 +29,7 @@ struct EigenOptions {
   int count = 1;
   SpectrumEnd end = SpectrumEnd::smallest;
   double tolerance = 1e-8;  // ‖A x − θ x‖ <= tolerance · ‖A‖
+  double absolute_tolerance = 0;  // of lobpcg: enough, too
   /// Vectors of a block: 1, 2, 4 or 8. One search of lanczos finds at most so many copies of a
   /// value; where it found so many, another one looks for more (but for blocks of one vector).
   int width = 4;
@@ -36,6 +39,13 @@ struct EigenOptions {
   int max_iterations = 500;  // of lobpcg
   Certificate certificate = Certificate::automatic;
   spmv::Mode mode = spmv::Mode::task;
+};
+
+/// Vectors that lobpcg begins with. Shape: values: [element_count · count], the entries of a row
+/// together.
+struct StartVectors {
+  std::vector<double> values;
+  int count = 0;
 };
 
 }  // namespace weft::solver

@@ -33,6 +33,7 @@ struct Completeness {
   std::int64_t missing = 0;  // values that were not found, but are shown to be there
   std::string statement = "not shown to be complete";
   std::string why = "nothing was counted";  // a clause
+  double bytes = 0;  // that rank 0 took for it at its peak
 };
 
 /// Whether eigenvalues are counted, by the signs of the pivots of a factorization of one rank.

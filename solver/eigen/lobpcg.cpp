@@ -222,8 +222,24 @@ struct ColumnPlace {
   std::size_t stride;
 };
 
-/// X becomes random numbers, smoothed by M where `is_smooth`, and then its Ritz vectors. False if
-/// they depend on each other.
+/// The first columns of W become those of the caller, scaled to a norm from ½ to 1 or so.
+void Lobpcg::take_start_vectors() {
+  const auto count = static_cast<std::size_t>(start_.count);
+  double largest = 0;
+  for (const double value : start_.values) largest = std::max(largest, std::abs(value));
+  const double scale = 1 / power_above(op_.communicator().max(largest));
+  op_.team().run([&](const TeamThread& thread) {
+    for (int column = 0; column < start_.count; ++column) {
+      const ColumnPlace to(w_.vectors, column, width());
+      op_.for_each_element(thread.index, [&](std::size_t row) {
+        to.at(row) = scale * start_.values[row * count + static_cast<std::size_t>(column)];
+      });
+    }
+  });
+}
+
+/// X becomes random numbers, smoothed by M where `is_smooth`, or vectors of the caller, and then
+/// its Ritz vectors. False if they depend on each other.
 bool Lobpcg::collective_start_randomly(bool is_smooth) {
   op_.team().run([&](const TeamThread& thread) {
     for (int column = 0; column < block(); ++column) {
@@ -240,6 +256,7 @@ bool Lobpcg::collective_start_randomly(bool is_smooth) {
         products_.collective_norms(joined(std::array<const Block*, 1>{&w_}, &Block::vectors));
     collective_precondition(all);
   }
+  if (start_.count > 0) take_start_vectors();
   std::swap(x_.vectors, w_.vectors);
   if (!mass_) std::swap(x_.of_b, w_.of_b);
   collective_multiply_by_a(x_);
@@ -251,7 +268,10 @@ void Lobpcg::collective_start() {
   p_panels_ = 0;
   values_.assign(static_cast<std::size_t>(block()), 0.0);
   if (preconditioner_) preconditioner_->begin_solve();
-  if (!preconditioner_ || !collective_start_randomly(true)) collective_start_randomly(false);
+  const bool has_started = preconditioner_ && collective_start_randomly(true);
+  if (!has_started && !collective_start_randomly(false) && start_.count > 0)
+    throw comm_thread::InputError(comm_thread::option_name("start") +
+                                  ": found vectors that depend on each other; expected others");
 }
 
 /// W = A·X − B·X·Θ, and the norms of that and of X.
@@ -274,9 +294,14 @@ void Lobpcg::collective_find_residuals() {
     residuals_.push_back(norms_[i] > 0 ? norms_of_r_[i] / norms_[i] : 0);
 }
 
+/// Of the residual of a pair that has converged, in units.
+double Lobpcg::limit() const {
+  return std::max(options_.tolerance * norm_, options_.absolute_tolerance / unit_of_a_);
+}
+
 bool Lobpcg::is_done() const {
   for (std::size_t i = 0; i < static_cast<std::size_t>(options_.count); ++i)
-    if (!(residuals_[i] <= options_.tolerance * norm_)) return false;
+    if (!(residuals_[i] <= limit())) return false;
   return true;
 }
 
@@ -286,7 +311,7 @@ std::vector<int> Lobpcg::active_columns() const {
   std::vector<int> others;
   for (int column = 0; column < static_cast<int>(residuals_.size()); ++column) {
     const double residual = residuals_[static_cast<std::size_t>(column)];
-    (residual <= options_.tolerance * norm_ / 4 ? others : columns).push_back(column);
+    (residual <= limit() / 4 ? others : columns).push_back(column);
   }
   const auto count = static_cast<int>(columns.size());
   const int missing = (count + width() - 1) / width() * width() - count;
@@ -413,7 +438,7 @@ EigenReport Lobpcg::report_of(SolveStatus status) {
   }
   report.norm = norm_ * unit_of_a_;
   if (mass_) report.least_of_mass = least_of_b_ * unit_of_b_;
-  order_ = report_pairs(pairs, options_.count, options_.tolerance * report.norm, report);
+  order_ = report_pairs(pairs, options_.count, limit() * unit_of_a_, report);
   const SmallMatrix products =
       products_.collective_products(joined(std::array<const Block*, 1>{&x_}, &Block::vectors),
                                     joined(std::array<const Block*, 1>{&x_}, &Block::of_b));

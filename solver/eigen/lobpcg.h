@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "perfmodel/huge_page_buffer.h"
@@ -51,10 +52,13 @@ class Lobpcg {
   /// Vectors of a checkpoint of it.
   static double kept_vector_count(std::int64_t rows, const EigenOptions& options, bool has_mass);
 
+  /// Begins with vectors of the caller, and random ones where these are too few.
+  void begin_with(StartVectors start) { start_ = std::move(start); }
+
   /// ‖A·x − θ·B·x‖ <= tolerance · ‖A‖∞ · ‖x‖ for all wanted pairs, or `max_iterations`. Where it is
   /// stopped, the report has the pairs that have converged. Collective. Throws
   /// comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from is of
-  /// another search.
+  /// another search, or vectors to begin with depend on each other.
   EigenReport collective_solve();
 
   /// The vector of a pair of the report, of xᵀBx = 1; its entry of largest modulus (the first of
@@ -81,6 +85,8 @@ class Lobpcg {
   void collective_multiply_by_a(const Block& block);
   void collective_multiply_by_b(const Block& block);
   void collective_find_residuals();
+  void take_start_vectors();
+  double limit() const;
   bool is_done() const;
   std::vector<int> active_columns() const;
   void collective_precondition(std::span<const int> columns);
@@ -116,6 +122,7 @@ class Lobpcg {
   std::vector<double> norms_;  // ‖x‖, [block]
   std::vector<double> norms_of_r_;  // [block]
   SearchKeeper keeper_;
+  StartVectors start_;
   int iterations_ = 0;
   int age_ = 0;  // steps since the images were products
   bool is_fresh_ = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -18,8 +19,9 @@
 namespace weft::solver {
 namespace {
 
-/// Entries of a matrix that rank 0 takes: up to 60 bytes each while they are sorted.
+/// Entries of a matrix that rank 0 takes.
 constexpr std::int64_t most_entries = 6'000'000;
+constexpr double bytes_of_sorting = 60;  // of an entry, while rank 0 sorts them
 /// 12 bytes each: 1.2 GB.
 constexpr double most_factor_entries = 1e8;
 
@@ -55,10 +57,16 @@ double from_root(const comm_thread::Communicator& ranks, double value) {
 
 }  // namespace
 
-ShiftedCount::ShiftedCount(const CountedPencil& pencil, double most_flops) : pencil_(pencil) {
-  std::int64_t entries = pencil.a.matrix().matrix().global_nonzero_count;
-  if (pencil.b) entries = std::max(entries, pencil.b->matrix().matrix().global_nonzero_count);
-  if (entries > most_entries || pencil.a.global_row_count() > most_entries)
+ShiftedCount::ShiftedCount(const CountedPencil& pencil, double most_flops,
+                           double most_sorting_bytes)
+    : pencil_(pencil) {
+  const std::int64_t of_a = pencil.a.matrix().matrix().global_nonzero_count;
+  const std::int64_t of_b = pencil.b ? pencil.b->matrix().matrix().global_nonzero_count : 0;
+  const std::int64_t entries = std::max(of_a, of_b);
+  const double sorted = static_cast<double>(of_a + of_b) / 2;  // on one side of the diagonal
+  if (bytes_of_sorting * sorted > most_sorting_bytes)
+    obstacle_ = fmt::format("the {} entries take more memory than the search", of_a + of_b);
+  else if (entries > most_entries || pencil.a.global_row_count() > most_entries)
     obstacle_ = fmt::format("a matrix of {} entries is too large for one rank to factor", entries);
   else
     collective_gather(most_flops);
@@ -78,6 +86,19 @@ void ShiftedCount::collective_gather(double most_flops) {
   }
   ranks.broadcast(text, 0);
   obstacle_ = text;
+  const double sorting =
+      bytes_of_sorting * static_cast<double>(of_a.entries.size() + of_b.entries.size());
+  bytes_ = from_root(ranks, counter_ ? std::max(sorting, counter_->bytes()) : 0);
+}
+
+/// By Cauchy and Schwarz: the operations are the squares of the columns of L, added up.
+double ShiftedCount::most_bytes(double rows, double nonzeros, bool has_mass, double most_flops) {
+  if (nonzeros > most_entries || rows > most_entries) return 0;
+  const double entries = nonzeros / 2 * (has_mass ? 2 : 1);
+  const double factor =
+      std::min({most_factor_entries, std::sqrt(rows * most_flops), rows * rows / 2});
+  constexpr double of_entry_of_l = 12;
+  return bytes_of_sorting * entries + of_entry_of_l * factor;
 }
 
 std::optional<Inertia> ShiftedCount::collective_count(double sigma) const {

@@ -22,12 +22,17 @@ struct CountedPencil {
 /// all of them and factors A − σB. Limits depend on the matrices alone.
 class ShiftedCount {
  public:
-  /// `most_flops`: of one factorization. Collective. Thread: the main thread, outside the team.
-  /// Lifetime: the operators outlive it.
-  ShiftedCount(const CountedPencil& pencil, double most_flops);
+  /// `most_flops`: of one factorization; `most_sorting_bytes`: to sort the entries before it is
+  /// known how many that takes. Collective. Thread: the main thread, outside the team. Lifetime:
+  /// the operators outlive it.
+  ShiftedCount(const CountedPencil& pencil, double most_flops, double most_sorting_bytes);
 
   /// Why nothing can be counted, a clause; empty: it can. The same on all ranks.
   const std::string& obstacle() const { return obstacle_; }
+  /// Of rank 0 at its peak; the same on all ranks.
+  double bytes() const { return bytes_; }
+  /// The same before there is a matrix, at most. `nonzeros`: of A and of B.
+  static double most_bytes(double rows, double nonzeros, bool has_mass, double most_flops);
   /// None where the factorization breaks down at that number. Collective; the same on all ranks.
   std::optional<Inertia> collective_count(double sigma) const;
 
@@ -36,6 +41,7 @@ class ShiftedCount {
 
   CountedPencil pencil_;
   std::string obstacle_;
+  double bytes_ = 0;
   std::unique_ptr<InertiaCounter> counter_;  // on rank 0
 };
 

@@ -67,6 +67,71 @@ TEST_CASE("the C interface gives the bits of the C++ interface") {
   CHECK(x == expected);
 }
 
+TEST_CASE("eigenvalues and densities from C have the bits of the C++ interface") {
+  constexpr std::int64_t row_count = 2000;
+  weft_job* const job = create_c_job();
+  const TridiagonalRows rows(row_count, weft_job_rank(job), weft_job_size(job));
+  TridiagonalRows heavier(row_count, weft_job_rank(job), weft_job_size(job), 9);
+  const auto make = [&](const TridiagonalRows& of) {
+    weft_matrix* made = nullptr;
+    CHECK(weft_matrix_from_rows(job, of.first_row, std::ssize(of.offsets) - 1, of.offsets.data(),
+                                of.columns.data(), of.values.data(), nullptr, &made) == WEFT_OK);
+    return made;
+  };
+  weft_matrix* const a = make(rows);
+  weft_matrix* const b = make(heavier);
+  constexpr std::size_t count = 4;
+  std::vector<double> values(count);
+  std::vector<double> residuals(count);
+  std::vector<double> bounds(count);
+  std::vector<double> vectors(count * rows.count());
+  weft_eigen_report report{};
+  CHECK(weft_eigenvalues(a, "--count 4 --which largest", values.data(), residuals.data(),
+                         bounds.data(), vectors.data(), &report) == WEFT_OK);
+  CHECK(report.status == WEFT_CONVERGED);
+  CHECK(report.count == 4);
+  std::vector<double> with_mass(count);
+  const char* const words = "--count 4 --tolerance 1e-9 --preconditioner jacobi";
+  CHECK(weft_eigenvalues_with_mass(a, b, words, with_mass.data(), nullptr, nullptr, nullptr,
+                                   nullptr) == WEFT_OK);
+  constexpr int points = 50;
+  std::vector<double> energies(points);
+  std::vector<double> density(points);
+  std::vector<double> errors(points);
+  weft_density_report of_density{};
+  CHECK(weft_spectral_density(a, "--moments 64 --interval 2:5", nullptr, nullptr, points,
+                              energies.data(), density.data(), errors.data(),
+                              &of_density) == WEFT_OK);
+  CHECK(of_density.has_count == 1);
+  CHECK(weft_spectral_density(a, nullptr, nullptr, nullptr, 0, energies.data(), density.data(),
+                              nullptr, nullptr) == WEFT_ERROR_BAD_INPUT);
+  CHECK(weft_eigenvalues(a, "--count 4 --method lanczos --absolute-tolerance 1", values.data(),
+                         nullptr, nullptr, nullptr, nullptr) == WEFT_ERROR_BAD_INPUT);
+  CHECK(weft_eigenvalues_with_mass(a, nullptr, nullptr, values.data(), nullptr, nullptr, nullptr,
+                                   nullptr) == WEFT_ERROR_MISUSE);
+  weft_matrix_destroy(b);
+  weft_matrix_destroy(a);
+  weft_job_destroy(job);
+
+  const Job same(MPI_COMM_WORLD, {.threads = thread_count()});
+  const Matrix matrix = Matrix::from_rows(same, rows.rows());
+  const Matrix mass = Matrix::from_rows(same, heavier.rows());
+  const Eigenvalues found =
+      eigenvalues(matrix, {{"count", "4"}, {"which", "largest"}}, Eigenvectors::own_rows);
+  CHECK(values == found.values);
+  CHECK(residuals == found.residuals);
+  CHECK(bounds == found.error_bounds);
+  CHECK(vectors == found.vectors);
+  CHECK(with_mass ==
+        eigenvalues(matrix, Options::parse(words), Eigenvectors::none, {.mass = &mass}).values);
+  const SpectralDensity expected = spectral_density(
+      matrix, {{"moments", "64"}, {"interval", "2:5"}, {"points", std::to_string(points)}});
+  CHECK(energies == expected.energies);
+  CHECK(density == expected.density);
+  CHECK(errors == expected.errors);
+  CHECK(of_density.count == expected.count);
+}
+
 TEST_CASE("rows of very different scale are judged and solved for from C") {
   constexpr std::int64_t row_count = 3000;
   weft_job* const job = create_c_job();

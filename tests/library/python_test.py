@@ -108,11 +108,42 @@ class Spectra(unittest.TestCase):
         np.testing.assert_array_equal(
             weft.eigenvalues(lower, triangle="mirrored", count=3).values, found.values)
 
+    def test_mass_matrices_and_preconditioners_in_memory(self):
+        # Bilinear elements on a square: K x M + M x K, and M x M.
+        K = sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(24, 24))
+        M = sp.diags([1 / 6, 2 / 3, 1 / 6], [-1, 0, 1], shape=(24, 24))
+        A, B = sp.csr_matrix(sp.kron(K, M) + sp.kron(M, K)), sp.csr_matrix(sp.kron(M, M))
+        c = np.cos(np.pi * np.arange(1, 25) / 25)
+        exact = np.sort(np.add.outer(6 * (1 - c) / (2 + c), 6 * (1 - c) / (2 + c)).ravel())
+        w, v = weft.eigsh(A, k=4, M=B)
+        np.testing.assert_allclose(w, exact[:4], rtol=1e-9)
+        np.testing.assert_allclose(v.T @ (B @ v), np.identity(4), atol=1e-9)
+        X = np.random.default_rng(4).standard_normal((576, 5))
+        inverse = sp.diags(1 / A.diagonal())
+        for largest, expected in ((False, exact[:5]), (True, exact[:-6:-1])):
+            w, v = weft.lobpcg(A, X, B, inverse, tol=1e-8, largest=largest)
+            np.testing.assert_allclose(w, expected, rtol=1e-9)
+            self.assertLess(np.linalg.norm(A @ v - (B @ v) * w, axis=0).max(), 1e-7)
+        good, _ = weft.lobpcg(A, v, B, tol=1e-7, maxiter=0)  # v is a good start
+        np.testing.assert_allclose(good, exact[:-6:-1], rtol=1e-8)
+        w, _ = weft.lobpcg(A, X, M="jacobi", tol=1e-6, largest=False)
+        np.testing.assert_allclose(w, np.linalg.eigvalsh(A.toarray())[:5], rtol=1e-6)
+        with self.assertWarnsRegex(UserWarning, "expected at most 1e-09"):
+            weft.lobpcg(A, X, tol=1e-9, maxiter=2)
+        with self.assertRaisesRegex(weft.InputError, "depend on each other"):
+            weft.lobpcg(A, np.ones((576, 2)))
+        with self.assertRaisesRegex(weft.InputError, "Y: found a value"):
+            weft.lobpcg(A, X, Y=X)
+        with self.assertRaisesRegex(weft.InputError, "X: found the shape"):
+            weft.lobpcg(A, X[:, 0])
+        with self.assertRaisesRegex(weft.InputError, "mass: found a matrix of 30 rows; expected 576"):
+            weft.eigsh(A, M=sp.identity(30))
+
     def test_what_eigsh_does_not_do_is_named(self):
         A = grid_matrix()
         with self.assertRaisesRegex(weft.InputError, "which: found 'LM'; expected 'SA' or 'LA'"):
             weft.eigsh(A, which="LM")
-        for name in ("M", "sigma", "v0", "Minv", "OPinv"):
+        for name in ("sigma", "v0", "Minv", "OPinv"):
             with self.assertRaisesRegex(weft.InputError, f"{name}: found a value; expected None"):
                 weft.eigsh(A, **{name: 1.0})
         with self.assertRaisesRegex(weft.InputError, "mode: found a value"):

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/system/json_report.h"
 #include "tests/system/program_run.h"
@@ -137,4 +138,43 @@ TEST_CASE("storage, partition and thread level do not change the bits of a grid 
 
 TEST_CASE("storage, partition and thread level do not change the bits of an irregular problem") {
   check_variants("irregular:12000,nnzr=9,bandwidth=900,seed=3", "random:2");
+}
+
+TEST_CASE(
+    "eigenvalues and vectors have the same bits on any ranks and threads, in all modes and forms") {
+  const ScratchFolder folder;
+  const std::string vectors = folder.path("x.npy");
+  const std::vector<std::vector<std::string>> searches{
+      {"eigen", "poisson3d:14x13x12", "--count", "9"},
+      {"eigen", "irregular:4000,nnzr=9,bandwidth=300", "--count", "3", "--which", "largest",
+       "--block", "8"},
+      {"eigen", "elasticity3d:6x4x4", "--mass", "consistent", "--preconditioner", "jacobi",
+       "--count", "4", "--certificate", "none"}};
+  const std::vector<std::string> modes{"vector", "overlap", "task"};
+  const std::vector<std::string> formats{"crs", "sell", "auto"};
+  for (const auto& search : searches) {
+    std::string expected;
+    for (const int ranks : {1, 2, 3, 5})
+      for (const int threads : {1, 2})
+        for (const std::size_t turn : {0U, 1U, 2U}) {
+          if (turn > 0 && (ranks != 2 || threads != 2)) continue;
+          const auto number = static_cast<std::size_t>(ranks + threads);
+          const std::string& mode = modes[(number + turn) % 3];
+          const std::string& format = formats[(number + 2 * turn) % 3];
+          std::vector<std::string> arguments = search;
+          arguments.insert(arguments.end(),
+                           {"--threads", std::to_string(threads), "--mode", mode, "--format",
+                            format, "--vectors", vectors, "--json", folder.path("report")});
+          const auto result = run_weft(ranks, arguments);
+          INFO(search[1] << ": " << ranks << " ranks, " << threads << " threads, " << mode << ", "
+                         << format << "\n"
+                         << result.errors << result.output);
+          CHECK(result.exit_code == 0);
+          const auto report = nlohmann::json::parse(read_file(folder.path("report")));
+          const std::string found =
+              fingerprint(read_file(vectors)) + report["eigenvalues"]["pairs"].dump();
+          if (expected.empty()) expected = found;
+          CHECK(found == expected);
+        }
+  }
 }

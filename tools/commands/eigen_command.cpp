@@ -71,6 +71,7 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
                            {"statement", found.completeness.statement},
                            {"why", found.completeness.why},
                            {"missing", found.completeness.missing},
+                           {"certificate_bytes", found.completeness.bytes},
                            {"orthogonality", found.orthogonality},
                            {"norm", found.norm},
                            {"products", found.products},
@@ -127,6 +128,9 @@ library::MemoryForecast collective_forecast(const Job& job, const spmv::Problem&
   forecast.parts.push_back({"search space", library::search_bytes(options, size.rows, ranks)});
   if (options.checkpoints.is_used())
     forecast.parts.push_back({"checkpoint", library::kept_bytes(options, size.rows, ranks)});
+  if (options.is_dry_run && job.is_root())
+    forecast.parts.push_back(
+        {"certificate", library::certificate_bytes(options, size.rows, size.nonzeros)});
   return forecast;
 }
 
@@ -143,8 +147,8 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
     spmv::collective_check_vector_output(job.world(), options.vectors_path);
-  const library::MemoryForecast forecast = collective_forecast(job, problem, options);
-  if (options.is_dry_run)
+  library::MemoryForecast forecast = collective_forecast(job, problem, options);
+  if (options.is_dry_run && job.is_root())
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
@@ -164,6 +168,7 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
                        {"setup", setup_seconds},
                        {"search", found.seconds},
                        {"certificate", lookup.certificate_seconds()}};
+  if (job.is_root()) forecast.parts.push_back({"certificate", found.completeness.bytes});
   collective_finish_run(job, output, forecast, &checkpoints, found.seconds, report,
                         [&](const Json& all) { print_summary(all, found); });
   return checkpoints.exit_code(found.status);

@@ -230,6 +230,52 @@ WEFT_C_EXPORT void weft_solver_renew_preconditioner(weft_solver* solver);
 /* The last report as a JSON object; "" before the first. Lives until the next solve. */
 WEFT_C_EXPORT const char* weft_solver_report_json(const weft_solver* solver);
 
+/* Outcome of a search for eigenvalues (weft::Eigenvalues); the same on every rank except the
+   time. */
+typedef struct weft_eigen_report {
+  int status; /* enum weft_status */
+  int count; /* pairs that are there */
+  int is_complete; /* nonzero: a factorization shows that none is missing up to the last */
+  int64_t missing; /* shown to be there, but not found */
+  double norm; /* of A, which the tolerance refers to */
+  int64_t products;
+  int restarts;
+  double seconds;
+} weft_eigen_report;
+
+/* Eigenvalues of a symmetric matrix (weft::eigenvalues): "--count 10 --which largest ...".
+   `eigenvalues`: from the end of the spectrum inwards; `residuals`, `error_bounds`: of each; all of
+   --count numbers. `eigenvectors`: [local_row_count * report count], the entries of a row together,
+   or NULL; it has room for --count columns. Collective. */
+WEFT_C_EXPORT int weft_eigenvalues(const weft_matrix* matrix, const char* options,
+                                   double* eigenvalues, double* residuals, double* error_bounds,
+                                   double* eigenvectors, weft_eigen_report* report);
+/* The same of A x = lambda B x, with B symmetric and positive definite. Collective. */
+WEFT_C_EXPORT int weft_eigenvalues_with_mass(const weft_matrix* matrix, const weft_matrix* mass,
+                                             const char* options, double* eigenvalues,
+                                             double* residuals, double* error_bounds,
+                                             double* eigenvectors, weft_eigen_report* report);
+
+/* What a spectral density is of (weft::SpectralDensity); the same on every rank. */
+typedef struct weft_density_report {
+  double least; /* all eigenvalues lie from here ... */
+  double greatest; /* ... to here */
+  double resolution;
+  int64_t products;
+  int has_count; /* nonzero with --interval */
+  double count;
+  double count_uncertainty;
+} weft_density_report;
+
+/* The density of states of a symmetric matrix by the kernel polynomial method, or the spectral
+   function of v, or of v and w (weft::spectral_density): "--moments 512 ...". `v`, `w`:
+   [local_row_count], or NULL. `energies`, `density`, `errors`: of `point_count` points, which takes
+   the place of --points; `errors` may be NULL. Collective. */
+WEFT_C_EXPORT int weft_spectral_density(const weft_matrix* matrix, const char* options,
+                                        const double* v, const double* w, int point_count,
+                                        double* energies, double* density, double* errors,
+                                        weft_density_report* report);
+
 /* One rank's part of an iteration x <- F(x) of the caller (weft::UserIteration). `halo`: what the
    neighbours have sent, in their order. Functions must not communicate. */
 typedef struct weft_neighbour {

@@ -564,7 +564,7 @@ enum class Eigenvectors { none, own_rows };
 /// Some eigenvalues at one end of the spectrum of a symmetric matrix, from the end inwards; all but
 /// the vectors is the same on every rank.
 struct Eigenvalues {
-  Status status = Status::not_converged;  ///< converged, or not_converged after max-restarts
+  Status status = Status::not_converged;  ///< converged, not_converged or out_of_time
   std::vector<double> values;
   /// ‖A·x − θ·x‖ of each value θ and its vector x of norm 1, computed from x: an eigenvalue of the
   /// matrix lies within this distance of θ.
@@ -587,16 +587,30 @@ struct Eigenvalues {
   bool converged() const { return status == Status::converged; }
 };
 
+/// What a search for eigenvalues takes from memory instead of files; LOBPCG then does it. The
+/// matrices are symmetric and have the rows of A, in their order.
+struct EigenInput {
+  const Matrix* mass = nullptr;  ///< B of A·x = λ·B·x, positive definite
+  const Matrix* preconditioner = nullptr;  ///< M ≈ A⁻¹
+  /// Vectors to begin with, `start_count` of them, which depend on each other in no way. Shape:
+  /// [local_row_count · start_count], the entries of a row together.
+  std::span<const double> start{};
+  int start_count = 0;
+};
+
 /// Eigenvalues of a symmetric matrix, smallest or largest by value, with all copies of equal ones
 /// unless block is 1: block Lanczos on a Chebyshev filter. `options`: count, which,
 /// tolerance, block, subspace, degree, max-restarts, certificate, mode, and of LOBPCG method, mass,
-/// preconditioner, near-null, coordinates, block-size, max-iterations, as of `weft eigen`. Ends
+/// preconditioner, near-null, coordinates, block-size, max-iterations, absolute-tolerance, and
+/// max-seconds, after which only the pairs within the tolerance are there, as of `weft eigen`. Ends
 /// where ‖A·x − θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors
 /// depend on neither ranks nor threads. Memory: subspace + 3·block vectors. Collective. Throws
 /// Error, also where the matrix is not symmetric or an operator without entries, and where count is
-/// more than an eighth of its rows and these are more than 256.
+/// more than an eighth of its rows and these are more than 256. With a mass matrix vectors have
+/// xᵀ·B·x = 1.
 WEFT_EXPORT Eigenvalues eigenvalues(const Matrix& matrix, const Options& options = {},
-                                    Eigenvectors vectors = Eigenvectors::none);
+                                    Eigenvectors vectors = Eigenvectors::none,
+                                    const EigenInput& input = {});
 
 }  // namespace v0
 }  // namespace weft

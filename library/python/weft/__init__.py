@@ -31,11 +31,12 @@ from ._weft import Error, InputError
 from .arguments import (Array, agree, agree_at, attempt, fault_of_numbers, fault_of_type,
                         fault_of_vector, is_block, options_of, real)
 from .reports import BlockResult, Report, Result, report_of
-from .spectra import Eigenvalues, SpectralDensity, density_of, eigenvalues_of, eigsh_of
+from .spectra import (Eigenvalues, SpectralDensity, density_of, eigenvalues_of, eigsh_of,
+                      lobpcg_of)
 
 __all__ = ["Eigenvalues", "Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
            "SpectralDensity", "as_preconditioner", "dependencies", "eigenvalues", "eigsh", "job",
-           "mpi_library", "solve", "spectral_density"]
+           "lobpcg", "mpi_library", "solve", "spectral_density"]
 __version__: str = _weft.__version__
 
 Monitor = Callable[[int, float], Optional[bool]]
@@ -414,7 +415,8 @@ def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
     vectors: gives the eigenvectors, too, as columns. Shape: (rows of this rank, count), or (rows of
         all, count) where every rank gave the whole matrix.
     options: count, which ("smallest" or "largest"), tolerance, block, subspace, degree, max_restarts,
-        certificate, mode, as of `weft eigen`.
+        max_seconds, certificate, mode, and of lobpcg method, mass (a file), preconditioner,
+        max_iterations, as of `weft eigen`. A mass matrix in memory: see eigsh and lobpcg.
     """
     return eigenvalues_of(_matrix_of(A, job, options), vectors, options)
 
@@ -430,17 +432,52 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA
     which: "SA" or "LA", the smallest or the largest by value; others are an error.
     ncv, maxiter: vectors of the search space, and how often it is restarted.
     tol: ends where ‖A·x − w·x‖ <= tol·‖A‖; 0 is 1e-14.
-    M, sigma, v0, Minv, OPinv, mode: None, and "normal".
+    M: a positive definite matrix, of A·x = w·M·x; then vᵀ·M·v is the identity, `tol` 0 is 1e-12, there
+        is no ncv, and `preconditioner` is one of the options ("amg").
+    sigma, v0, Minv, OPinv, mode: None, and "normal".
     options: block, degree, and triangle, see Matrix.
 
     Raises scipy.sparse.linalg.ArpackNoConvergence, with the pairs that are within the tolerance,
     where not all are.
     """
-    refused = {"M": M, "sigma": sigma, "v0": v0, "Minv": Minv, "OPinv": OPinv,
+    refused = {"sigma": sigma, "v0": v0, "Minv": Minv, "OPinv": OPinv,
                "mode": None if mode == "normal" else mode}
     matrix = _matrix_of(A, job, options)
+    mass = None if M is None else _matrix_of(M, matrix.job, {})
+    limit = "max_restarts" if M is None else "max_iterations"
     return eigsh_of(matrix, k, which, tol, return_eigenvectors, refused,
-                    {"subspace": ncv, "max_restarts": maxiter, **options})
+                    {"subspace": ncv, limit: maxiter, **options}, mass)
+
+
+def lobpcg(A: Any, X: Array, B: Any = None, M: Any = None, Y: Any = None,
+           tol: Optional[float] = None, maxiter: Optional[int] = None, largest: bool = True,
+           verbosityLevel: int = 0, retLambdaHistory: bool = False,
+           retResidualNormsHistory: bool = False, restartControl: int = 20,
+           job: Optional[Job] = None, **options: Any) -> Any:
+    """`weft.eigenvalues` as scipy.sparse.linalg.lobpcg: (w, v) of A·x = w·B·x, from X.
+
+        w, v = weft.lobpcg(A, X, M="amg", largest=False)
+
+    X: vectors to begin with, as columns, as many as are wanted.
+    B: positive definite; None: the identity. Vectors have vᵀ·B·v = 1.
+    M: an approximate inverse of A, as a matrix, or the name of a preconditioner of weft: "amg".
+    tol: ends where all ‖A·x − w·B·x‖ are below it, x of norm 1; None: rows · 3.2e-8, as in SciPy.
+    maxiter: steps; None: 500.
+    largest: w from the largest down, else from the smallest up.
+    Y, retLambdaHistory, retResidualNormsHistory: None, and False. restartControl and
+        verbosityLevel: have no effect.
+    options: block, certificate, near_null, coordinates, and triangle, see Matrix.
+
+    Warns where some pair is not within the tolerance.
+    """
+    refused = {"Y": Y, "retLambdaHistory": retLambdaHistory,
+               "retResidualNormsHistory": retResidualNormsHistory}
+    matrix = _matrix_of(A, job, options)
+    mass = None if B is None else _matrix_of(B, matrix.job, {})
+    is_word = M is None or isinstance(M, str)
+    return lobpcg_of(matrix, X, mass, None if is_word else _matrix_of(M, matrix.job, {}), tol,
+                     bool(largest), refused,
+                     {"max_iterations": maxiter, "preconditioner": M if is_word else None, **options})
 
 
 def spectral_density(A: Any, v: Optional[Array] = None, w: Optional[Array] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -42,14 +43,18 @@ class SpectralDensity(NamedTuple):
     count_uncertainty: Optional[float]
 
 
-def eigenvalues_of(matrix: Any, vectors: bool, options: dict[str, Any]) -> Eigenvalues:
-    """weft.eigenvalues of a weft.Matrix. Collective."""
+def eigenvalues_of(matrix: Any, vectors: bool, options: dict[str, Any], mass: Any = None,
+                   preconditioner: Any = None, start: Any = None) -> Eigenvalues:
+    """weft.eigenvalues of a weft.Matrix, with others and vectors to begin with. Collective."""
     used: Job = matrix.job
     with used._turn("weft.eigenvalues"):
         least, most = used._job.extremes(bool(vectors))
         agree(used, "" if least == most else
               "vectors: found both True and False on different ranks; expected the same on all")
-        found = matrix._matrix.eigenvalues(options_of(options), bool(vectors))
+        begin = np.empty((0, 0)) if start is None else matrix._own_block(start, "X", True)
+        found = matrix._matrix.eigenvalues(
+            options_of(options), bool(vectors), None if mass is None else mass._matrix,
+            None if preconditioner is None else preconditioner._matrix, begin, begin.shape[1])
         if vectors:
             found["vectors"] = matrix._whole_block(
                 found["vectors"].reshape(-1, len(found["values"])))
@@ -66,17 +71,18 @@ def _fault_of_which(which: Any, refused: dict[str, Any]) -> str:
 
 
 def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: bool,
-             refused: dict[str, Any], options: dict[str, Any]) -> Any:
+             refused: dict[str, Any], options: dict[str, Any], mass: Any = None) -> Any:
     """weft.eigsh of a weft.Matrix. Collective."""
     with matrix.job._turn("weft.eigsh"):
         agree(matrix.job, _fault_of_which(which, refused))
+    tol = tol or (1e-14 if mass is None else 1e-12)
     found = eigenvalues_of(matrix, return_eigenvectors, dict(
-        count=k, which="smallest" if which == "SA" else "largest",
-        tolerance=1e-14 if tol == 0 else tol, **{"certificate": "none", **options}))
+        count=k, which="smallest" if which == "SA" else "largest", tolerance=tol,
+        **{"certificate": "none", **options}), mass)
     ascending = np.argsort(found.values, kind="stable")
     if not found.converged:
         # As SciPy does, with the pairs that are good enough.
-        ascending = ascending[found.residuals[ascending] <= (tol or 1e-14) * found.norm]
+        ascending = ascending[found.residuals[ascending] <= tol * found.norm]
     values = found.values[ascending]
     vectors = None if found.vectors is None else np.ascontiguousarray(found.vectors[:, ascending])
     if not found.converged:
@@ -84,6 +90,29 @@ def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: boo
             f"weft.eigsh: found {len(values)} of {len(found.values)} pairs within the tolerance after "
             f"{found.restarts} restarts", values, vectors)
     return (values, vectors) if return_eigenvectors else values
+
+
+def lobpcg_of(matrix: Any, X: Any, mass: Any, preconditioner: Any, tol: Optional[float],
+              largest: bool, refused: dict[str, Any], options: dict[str, Any]) -> Any:
+    """weft.lobpcg of weft.Matrix objects. Collective."""
+    X = np.asarray(X)
+    with matrix.job._turn("weft.lobpcg"):
+        fault = "" if X.ndim == 2 and X.shape[1] > 0 else (
+            f"X: found the shape {X.shape}; expected (rows, vectors)")
+        for name, value in refused.items():
+            fault = fault or (f"{name}: found a value; expected none: weft.lobpcg does without"
+                              if value is not None and value is not False else "")
+        agree(matrix.job, fault)
+    enough = matrix.shape[0] * 1e-15 ** 0.5 if tol is None else tol
+    found = eigenvalues_of(matrix, True, dict(
+        method="lobpcg", count=X.shape[1], which="largest" if largest else "smallest",
+        tolerance=1e-14, absolute_tolerance=enough, **{"certificate": "none", **options}),
+        mass, preconditioner, X)
+    if not found.converged:
+        warnings.warn(f"weft.lobpcg: residuals up to {found.residuals.max():.3g} after "
+                      f"{found.restarts} steps; expected at most {enough:.3g}", UserWarning,
+                      stacklevel=3)
+    return found.values, found.vectors
 
 
 def density_of(matrix: Any, v: Any, w: Any, options: dict[str, Any]) -> SpectralDensity:
