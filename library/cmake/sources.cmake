@@ -473,6 +473,7 @@ set(WEFT_PROGRAM_SOURCES
     library/measure/calibrated_work.cpp
     library/measure/job_trace.cpp
     library/measure/progress_measurement.cpp
+    library/measure/trace_lines.cpp
     library/roofline/bandwidth_survey.cpp
     library/roofline/block_kernels.cpp
     library/roofline/column_reload.cpp

@@ -1,14 +1,12 @@
 #include "tools/job/timeline.h"
 
-#include <algorithm>
 #include <array>
-#include <iterator>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "comm_thread/mpi/clock_offset.h"
+#include "library/measure/trace_lines.h"
 #include "spmv/files/matrix_market_output.h"
 
 namespace weft::tools {
@@ -17,65 +15,6 @@ namespace {
 using perfmodel::ThreadTrace;
 
 constexpr std::size_t events_per_thread = 1 << 16;
-
-/// One line of the file: an event, or one end of an overlapping one.
-struct Line {
-  std::int64_t time_ns;
-  const ThreadTrace::Event* event;
-  int thread;
-  char phase;  // of the format: X complete, i instant, b and e ends
-};
-
-std::vector<Line> lines_of(const std::vector<ThreadTrace::Event>& events, int thread) {
-  std::vector<Line> lines;
-  lines.reserve(events.size());
-  for (const ThreadTrace::Event& event : events) {
-    switch (event.kind) {
-      case ThreadTrace::Kind::span:
-        lines.push_back({event.begin_ns, &event, thread, 'X'});
-        break;
-      case ThreadTrace::Kind::instant:
-        lines.push_back({event.begin_ns, &event, thread, 'i'});
-        break;
-      case ThreadTrace::Kind::overlapping:
-        lines.push_back({event.begin_ns, &event, thread, 'b'});
-        lines.push_back({event.end_ns, &event, thread, 'e'});
-        break;
-    }
-  }
-  // Equal times stay as they are: longer spans first.
-  std::ranges::sort(
-      lines, {}, [](const Line& line) { return std::tuple(line.time_ns, line.event, line.phase); });
-  return lines;
-}
-
-/// In microseconds, as the format wants it.
-void append_time(std::string& text, const char* key, std::int64_t nanoseconds) {
-  fmt::format_to(std::back_inserter(text), ",\"{}\":{}.{:03}", key, nanoseconds / 1000,
-                 nanoseconds % 1000);
-}
-
-void append_line(std::string& text, const Line& line, int rank, std::int64_t zero_ns) {
-  const ThreadTrace::Event& event = *line.event;
-  fmt::format_to(std::back_inserter(text),
-                 ",\n{{\"name\":\"{}\",\"cat\":\"weft\",\"ph\":\"{}\",\"pid\":{},\"tid\":{}",
-                 event.name, line.phase, rank, line.thread);
-  append_time(text, "ts", std::max<std::int64_t>(0, line.time_ns - zero_ns));
-  if (line.phase == 'X') append_time(text, "dur", event.end_ns - event.begin_ns);
-  if (line.phase == 'i') text += ",\"s\":\"t\"";
-  if (line.phase == 'b' || line.phase == 'e')
-    fmt::format_to(std::back_inserter(text), ",\"id\":\"{}.{}.{}\"", rank, line.thread,
-                   event.begin_ns);
-  if (event.argument >= 0)
-    fmt::format_to(std::back_inserter(text), ",\"args\":{{\"rank\":{}}}", event.argument);
-  text += '}';
-}
-
-std::string metadata(const char* what, int rank, int thread, const std::string& name) {
-  return fmt::format(
-      ",\n{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
-      what, rank, thread, name);
-}
 
 }  // namespace
 
@@ -98,15 +37,17 @@ void Timeline::collective_write(Json& report) {
   if (!trace_) return;
   trace_->stop();
   const int rank = job_.world().rank();
-  std::vector<std::string> names{metadata("process_name", rank, 0, fmt::format("rank {}", rank))};
+  std::vector<std::string> names{
+      library::trace_metadata("process_name", rank, 0, fmt::format("rank {}", rank))};
   std::vector<std::vector<ThreadTrace::Event>> events;
-  std::vector<Line> lines;
+  std::vector<library::TraceLine> lines;
   std::int64_t overwritten = 0;
   for (std::size_t thread = 0; thread < trace_->thread_count(); ++thread) {
     const int number = static_cast<int>(thread);
-    names.push_back(metadata("thread_name", rank, number, trace_->thread_name(thread)));
+    names.push_back(
+        library::trace_metadata("thread_name", rank, number, trace_->thread_name(thread)));
     events.push_back(trace_->thread(thread).events_by_begin());
-    const auto more = lines_of(events.back(), number);
+    const auto more = library::trace_lines(events.back(), number);
     lines.insert(lines.end(), more.begin(), more.end());
     overwritten += static_cast<std::int64_t>(trace_->thread(thread).dropped_count());
   }
@@ -121,7 +62,8 @@ void Timeline::collective_write(Json& report) {
     if (item < name_count)
       text += names[static_cast<std::size_t>(item)];
     else if (item - name_count < std::ssize(lines))
-      append_line(text, lines[static_cast<std::size_t>(item - name_count)], rank, zero_ns_);
+      library::append_trace_line(text, lines[static_cast<std::size_t>(item - name_count)], rank,
+                                 zero_ns_);
     else
       text += "\n]}\n";
   };
