@@ -35,6 +35,15 @@ BandwidthRoof roof_of(const std::array<double, roof_streams.size()>& elements_pe
   return BandwidthRoof(points);
 }
 
+/// The loop with the least write share that is at least `write_share`, but not the first.
+std::size_t roof_stream_above(double write_share) {
+  std::size_t above = 1;
+  while (above + 1 < roof_streams.size() &&
+         perfmodel::traffic_of(roof_streams[above]).write_share() < write_share)
+    ++above;
+  return above;
+}
+
 Traffic collective_sum(const comm_thread::Job& job, const Traffic& own) {
   return {job.world().sum(own.read_bytes), job.world().sum(own.written_bytes),
           job.world().sum(own.flops)};
@@ -225,11 +234,8 @@ std::vector<KernelResult> KernelRace::collective_run(const std::vector<RooflineK
     for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel) {
       on_step(steps++, all_steps);
       // The two loops with the nearest write shares, run right before the kernel.
-      const double share = collective_sum(job_, kernels[kernel].memory).write_share();
-      std::size_t above = 1;
-      while (above + 1 < now.size() &&
-             perfmodel::traffic_of(roof_streams[above]).write_share() < share)
-        ++above;
+      const std::size_t above =
+          roof_stream_above(collective_sum(job_, kernels[kernel].memory).write_share());
       probe(above - 1, repetition >= 0);
       probe(above, repetition >= 0);
       roofs.memory = roof_of(now);

@@ -65,6 +65,17 @@ Json all_loops(const std::vector<double>& elements_per_second) {
   return loops;
 }
 
+/// What the parts of this job's cores and its caches give.
+Json collective_bandwidth(const Job& job, library::StreamBench& bench) {
+  return {{"array_bytes", job.world().sum(static_cast<std::int64_t>(bench.array_bytes()))},
+          {"cores",
+           bandwidth_report(library::collective_bandwidth_of_cores(job, bench), "cores", "cores")},
+          {"numa_domains", bandwidth_report(library::collective_bandwidth_of_domains(job, bench),
+                                            "domain", "cores")},
+          {"caches", bandwidth_report(library::collective_bandwidth_of_caches(job, bench), "level",
+                                      "bytes_per_thread")}};
+}
+
 /// Adds bandwidths, what cores do, and the kernels with their verdicts to the report.
 void collective_measure(const Job& job, const std::vector<library::RooflineKernel>& kernels,
                         const RooflineOptions& options, Json& report) {
@@ -73,14 +84,7 @@ void collective_measure(const Job& job, const std::vector<library::RooflineKerne
   const double tolerance = options.required > 0 ? options.required : default_tolerance;
   report["tolerance"] = tolerance;
   report["repetitions"] = options.repetitions;
-  Json bandwidth = {
-      {"array_bytes", job.world().sum(static_cast<std::int64_t>(bench.array_bytes()))},
-      {"cores",
-       bandwidth_report(library::collective_bandwidth_of_cores(job, bench), "cores", "cores")},
-      {"numa_domains",
-       bandwidth_report(library::collective_bandwidth_of_domains(job, bench), "domain", "cores")},
-      {"caches", bandwidth_report(library::collective_bandwidth_of_caches(job, bench), "level",
-                                  "bytes_per_thread")}};
+  Json bandwidth = collective_bandwidth(job, bench);
   ProgressLine line(job.is_root() && somebody_watches());
   const auto step = [&line](const char* what) {
     return [&line, what](std::size_t done, std::size_t all) {
