@@ -98,6 +98,7 @@ set(WEFT_LIBRARY_SOURCES
     library/measure/settled_storage.cpp
     library/measure/unfused_cg.cpp
     library/options/eigen_settings.cpp
+    library/options/interval_option.cpp
     library/options/iteration_settings.cpp
     library/options/jacobi_settings.cpp
     library/options/matrix_settings.cpp
@@ -191,8 +192,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/inertia.cpp
     solver/direct/local_matrix.cpp
     solver/direct/small_matrix.cpp
+    solver/direct/tridiagonal_end.cpp
     solver/direct/tridiagonal_spectrum.cpp
     solver/eigen/block_basis.cpp
+    solver/eigen/both_ends.cpp
     solver/eigen/bounded_sum.cpp
     solver/eigen/certificate.cpp
     solver/eigen/chebyshev_filter.cpp
@@ -207,6 +210,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/reported_pairs.cpp
     solver/eigen/search_keeper.cpp
     solver/eigen/shifted_count.cpp
+    solver/eigen/two_pass_lanczos.cpp
+    solver/interior/filtered_space.cpp
+    solver/interior/interior_lanczos.cpp
+    solver/interior/spectral_estimate.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp
     solver/krylov/fused_vector_kernels.cpp

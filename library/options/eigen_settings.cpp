@@ -1,15 +1,64 @@
 #include "library/options/eigen_settings.h"
 
+#include <cmath>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/number_in.h"
 #include "comm_thread/mpi/option_name.h"
+#include "library/options/interval_option.h"
 #include "library/options/mode_option.h"
 #include "library/options/option_values.h"
 #include "solver/eigen/eigen_report.h"
 
 namespace weft::library {
 namespace {
+
+using comm_thread::number_in;
+
+constexpr std::string_view near_word = "near:";
+constexpr const char* both_word = "both";
+
+/// The part of the spectrum that a word stands for.
+void read_which(solver::EigenOptions& search, const std::string& word) {
+  using solver::SpectrumEnd;
+  using solver::SpectrumPart;
+  search.part = SpectrumPart::end;
+  search.end = SpectrumEnd::smallest;
+  if (word == solver::name(SpectrumEnd::smallest)) return;
+  if (word == solver::name(SpectrumEnd::largest)) {
+    search.end = SpectrumEnd::largest;
+  } else if (word == both_word) {
+    search.part = SpectrumPart::both;
+  } else {
+    const auto sigma = word.starts_with(near_word)
+                           ? number_in<double>(std::string_view(word).substr(near_word.size()))
+                           : std::nullopt;
+    if (!sigma || !std::isfinite(*sigma))
+      throw comm_thread::InputError("found '" + word +
+                                    "'; expected smallest, largest, both or near:SIGMA, a number");
+    search.part = SpectrumPart::near;
+    search.sigma = *sigma;
+  }
+}
+
+ValueOf<solver::EigenOptions> which_value() {
+  return {[](solver::EigenOptions& search, const std::string& word, const std::string&) {
+            read_which(search, word);
+          },
+          which_of, "smallest|largest|both|near:SIGMA"};
+}
+
+ValueOf<solver::EigenOptions> interval_value() {
+  return {[](solver::EigenOptions& search, const std::string& word, const std::string&) {
+            search.interval = parse_interval(word);
+          },
+          interval_of, "A:B"};
+}
 
 /// Those of the search alone.
 OptionTable<solver::EigenOptions> search_options() {
@@ -21,10 +70,12 @@ OptionTable<solver::EigenOptions> search_options() {
   return {
       {"count", OptionGroup::method, "eigenvalues to find",
        V::whole(&Search::count, 1, 10'000, "COUNT")},
-      {"which", OptionGroup::method, "end of the spectrum, by value and not by modulus",
-       V::named<SpectrumEnd>(&Search::end,
-                             {{solver::name(SpectrumEnd::smallest), SpectrumEnd::smallest},
-                              {solver::name(SpectrumEnd::largest), SpectrumEnd::largest}})},
+      {"which", OptionGroup::method,
+       "from an end of the spectrum, by value and not by modulus, or nearest to a number\n"
+       "both: half of --count from each end",
+       which_value()},
+      {"interval", OptionGroup::method, "all eigenvalues from A to B, instead of --count",
+       interval_value()},
       {"tolerance", OptionGroup::method, "ends where ||A x - theta x|| is below this times ||A||",
        V::number(&Search::tolerance, tolerances)},
       {"block", OptionGroup::method, "vectors of a block; 1 may miss copies of equal eigenvalues",
@@ -51,12 +102,18 @@ OptionTable<solver::EigenOptions> method_options() {
   using solver::EigenMethod;
   using V = Values<Search>;
   return {{"method", OptionGroup::method,
-           "lanczos, or lobpcg for a mass matrix or with a preconditioner",
-           V::named<EigenMethod>(&Search::method,
-                                 {{solver::name(EigenMethod::automatic), EigenMethod::automatic},
-                                  {solver::name(EigenMethod::lanczos), EigenMethod::lanczos},
-                                  {solver::name(EigenMethod::lobpcg), EigenMethod::lobpcg}})},
-          {"max-iterations", OptionGroup::rest, "steps of lobpcg",
+           "by default the one that fits\n"
+           "lanczos: from an end; lanczos-two-pass: one value, in the memory of four vectors\n"
+           "lobpcg: with a mass matrix or a preconditioner; filter: near a number, in an interval",
+           V::named<EigenMethod>(
+               &Search::method,
+               {{solver::name(EigenMethod::automatic), EigenMethod::automatic},
+                {solver::name(EigenMethod::lanczos), EigenMethod::lanczos},
+                {solver::name(EigenMethod::lanczos_two_pass), EigenMethod::lanczos_two_pass},
+                {solver::name(EigenMethod::lobpcg), EigenMethod::lobpcg},
+                {solver::name(EigenMethod::filter), EigenMethod::filter}})},
+          {"max-iterations", OptionGroup::rest,
+           "steps of lobpcg, and of lanczos-two-pass, four at a time",
            V::whole(&Search::max_iterations, 0, 1'000'000, "COUNT")},
           {"absolute-tolerance", OptionGroup::rest,
            "of lobpcg: ends, too, where ||A x - theta B x|| is below this number",
@@ -99,27 +156,92 @@ OptionTable<EigenSettings> all_options() {
 
 }  // namespace
 
+std::string which_of(const solver::EigenOptions& search) {
+  if (search.part == solver::SpectrumPart::both) return both_word;
+  if (search.part == solver::SpectrumPart::near)
+    return fmt::format("{}{}", near_word, search.sigma);
+  return solver::name(search.end);
+}
+
+std::string interval_of(const solver::EigenOptions& search) {
+  if (!search.interval) return {};
+  return fmt::format("{}:{}", search.interval->begin, search.interval->end);
+}
+
 solver::EigenMethod EigenSettings::chosen_method() const {
   using solver::EigenMethod;
   if (search.method != EigenMethod::automatic) return search.method;
+  if (search.is_interior()) return EigenMethod::filter;
   const bool has_input = has_own_input || !mass.empty() || preconditioner != "none";
   return has_input ? EigenMethod::lobpcg : EigenMethod::lanczos;
 }
 
+bool EigenSettings::can_stop() const {
+  const solver::EigenMethod used = chosen_method();
+  return used == solver::EigenMethod::lobpcg ||
+         (used == solver::EigenMethod::lanczos && search.part == solver::SpectrumPart::end);
+}
+
+std::string EigenSettings::why_method() const {
+  if (search.method != solver::EigenMethod::automatic) return "asked for";
+  if (search.is_interior()) return "the values are not at an end of the spectrum";
+  if (!mass.empty()) return "there is a mass matrix";
+  if (preconditioner != "none") return "there is a preconditioner";
+  return "the values are at an end of the spectrum, and there is no preconditioner";
+}
+
 void EigenSettings::check_search() const {
-  const bool is_lobpcg = chosen_method() == solver::EigenMethod::lobpcg;
-  const std::string lanczos = comm_thread::option_name("method", "lanczos");
-  const std::string lobpcg = comm_thread::option_name("method", "lobpcg");
-  check_needs({{{"preconditioner", "mass", "max-iterations", "absolute-tolerance"},
-                is_lobpcg,
-                "with " + lanczos,
-                lobpcg},
-               {{"subspace", "degree", "max-restarts"}, !is_lobpcg, "with " + lobpcg, lanczos}},
-              eigen_options(), *this);
+  using comm_thread::InputError;
+  using comm_thread::option_name;
+  using solver::EigenMethod;
+  const EigenMethod used = chosen_method();
+  const std::string chosen = option_name("method", solver::name(used));
+  const std::string lanczos = option_name("method", "lanczos");
+  const std::string lobpcg = option_name("method", "lobpcg");
+  const bool is_lobpcg = used == EigenMethod::lobpcg;
+  const bool is_two_pass = used == EigenMethod::lanczos_two_pass;
+  check_needs(
+      {{{"count", "which"}, !search.interval, "with " + option_name("interval"), "one of both"},
+       {{"preconditioner", "mass", "absolute-tolerance"}, is_lobpcg, "with " + chosen, lobpcg},
+       {{"max-iterations"}, is_lobpcg || is_two_pass, "with " + chosen, lobpcg},
+       {{"max-seconds"},
+        can_stop(),
+        "with " + chosen,
+        lobpcg + ", or " + lanczos + " from one end"},
+       {{"block"}, !is_two_pass, "with " + chosen, lanczos},
+       {{"count"}, !is_two_pass, "with " + chosen, "one value, or " + lanczos},
+       {{"subspace", "degree", "max-restarts"},
+        !is_lobpcg && !is_two_pass,
+        "with " + chosen,
+        lanczos}},
+      eigen_options(), *this);
   if (has_own_input && !is_lobpcg)
-    throw comm_thread::InputError(lanczos + ": found matrices or vectors in memory; expected " +
-                                  lobpcg);
+    throw InputError(chosen + ": found matrices or vectors in memory; expected " + lobpcg);
+  check_part();
   check();
+}
+
+/// Throws where the method does not search that part of the spectrum.
+void EigenSettings::check_part() const {
+  using comm_thread::InputError;
+  using comm_thread::option_name;
+  using solver::EigenMethod;
+  const EigenMethod used = chosen_method();
+  const std::string chosen = option_name("method", solver::name(used));
+  const std::string what =
+      search.interval ? option_name("interval") : option_name("which", which_of(search));
+  if (search.is_interior() != (used == EigenMethod::filter))
+    throw InputError(chosen + ": found " + what + "; expected " +
+                     (search.is_interior()
+                          ? option_name("method", "filter")
+                          : option_name("which", "near:SIGMA") + " or " + option_name("interval")));
+  if (search.part == solver::SpectrumPart::both) {
+    if (used != EigenMethod::lanczos)
+      throw InputError(what + ": found with " + chosen + "; expected " +
+                       option_name("method", "lanczos"));
+    if (search.count < 2)
+      throw InputError(what + ": found " + option_name("count", "1") + "; expected 2 or more");
+  }
 }
 
 const OptionTable<EigenSettings>& eigen_options() {

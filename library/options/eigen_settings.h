@@ -17,9 +17,21 @@ struct EigenSettings : SolveSettings {
 
   /// That of the search, with `automatic` replaced.
   solver::EigenMethod chosen_method() const;
+  /// True if that can be stopped on the way, and keep its state.
+  bool can_stop() const;
+  /// Why it is chosen, a clause.
+  std::string why_method() const;
   /// Throws comm_thread::InputError where settings contradict each other.
   void check_search() const;
+
+ private:
+  void check_part() const;
 };
+
+/// The word of --which.
+std::string which_of(const solver::EigenOptions& search);
+/// That of --interval; empty where there is none.
+std::string interval_of(const solver::EigenOptions& search);
 
 /// The options of `weft eigen` about the search itself.
 const OptionTable<EigenSettings>& eigen_options();

@@ -11,6 +11,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
+#include "library/options/interval_option.h"
 #include "library/options/mode_option.h"
 #include "library/options/option_values.h"
 
@@ -21,17 +22,6 @@ using comm_thread::InputError;
 using comm_thread::number_in;
 
 constexpr const char* lorentz = "lorentz";
-
-solver::EnergyRange parse_interval(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon != std::string::npos) {
-    const auto begin = number_in<double>(std::string_view(text).substr(0, colon));
-    const auto end = number_in<double>(std::string_view(text).substr(colon + 1));
-    if (begin && end && std::isfinite(*begin) && std::isfinite(*end) && *begin < *end)
-      return {.begin = *begin, .end = *end};
-  }
-  throw InputError("found '" + text + "'; expected A:B, two numbers of which B is the larger one");
-}
 
 /// The kernel and, for lorentz, lambda.
 std::pair<solver::MomentKernel, double> parse_kernel(const std::string& text) {

@@ -56,10 +56,17 @@ EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
   }
   solver::SearchHooks hooks{.stops = {}, .checkpoints = checkpoints};
   if (settings_.max_seconds > 0) hooks.stops = [this] { return collective_is_over(); };
-  if (settings_.chosen_method() == solver::EigenMethod::lanczos)
-    lanczos_.emplace(*op_, settings_.search, hooks);
-  else
+  const solver::EigenMethod method = settings_.chosen_method();
+  if (method == solver::EigenMethod::lobpcg)
     collective_make_lobpcg(system, hooks);
+  else if (method == solver::EigenMethod::filter)
+    interior_.emplace(*op_, settings_.search);
+  else if (method == solver::EigenMethod::lanczos_two_pass)
+    two_pass_.emplace(*op_, settings_.search);
+  else if (settings_.search.part == solver::SpectrumPart::both)
+    both_ends_.emplace(*op_, settings_.search);
+  else
+    lanczos_.emplace(*op_, settings_.search, hooks);
 }
 
 void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
@@ -122,28 +129,67 @@ void EigenSearch::judge(solver::EigenReport& report) const {
                   report.pairs.size(), settings_.search.count);
 }
 
+/// Certificates of searches that make none of their own.
+void EigenSearch::collective_certify(solver::EigenReport& report) {
+  const solver::EigenOptions& search = settings_.search;
+  if (interior_)
+    solver::collective_certify_between(
+        *op_, interior_->range(),
+        search_bytes(settings_, static_cast<double>(op_->global_row_count()), 1),
+        search.certificate, report);
+  else
+    solver::collective_certify(*op_, mass_, search.end, search.certificate, report);
+}
+
+solver::EigenReport EigenSearch::collective_search() {
+  if (lanczos_) return lanczos_->collective_solve();
+  if (two_pass_) return two_pass_->collective_solve();
+  return interior_ ? interior_->collective_solve() : lobpcg_->collective_solve();
+}
+
 solver::EigenReport EigenSearch::collective_solve() {
   since_start_ = {};
-  solver::EigenReport report =
-      lanczos_ ? lanczos_->collective_solve() : lobpcg_->collective_solve();
-  judge(report);
-  const perfmodel::Stopwatch watch;
-  solver::collective_certify(*op_, mass_, settings_.search.end, settings_.search.certificate,
-                             report);
-  certificate_seconds_ = watch.seconds();
+  solver::EigenReport report;
+  if (both_ends_) {
+    report = both_ends_->collective_solve();
+    certificate_seconds_ = both_ends_->certificate_seconds();
+  } else {
+    report = collective_search();
+    judge(report);
+    const perfmodel::Stopwatch watch;
+    collective_certify(report);
+    certificate_seconds_ = watch.seconds();
+  }
+  report.why_method = settings_.why_method();
+  if (report.pairs.empty() && report.status == solver::SolveStatus::converged)
+    throw InputError(fmt::format("{}: found no eigenvalue ({}); expected an interval with some",
+                                 option_name("interval", interval_of(settings_.search)),
+                                 report.completeness.why));
   return report;
 }
 
 std::vector<double> EigenSearch::collective_vector(int number) const {
+  if (both_ends_) return both_ends_->vector(number);
+  if (two_pass_) return two_pass_->collective_vector();
+  if (interior_) return interior_->collective_vector(number);
   return lanczos_ ? lanczos_->collective_vector(number) : lobpcg_->collective_vector(number);
 }
 
 double search_bytes(const EigenSettings& settings, double rows, int ranks) {
   const auto count = static_cast<std::int64_t>(rows);
-  const double vectors =
-      settings.chosen_method() == solver::EigenMethod::lanczos
-          ? solver::FilteredLanczos::vector_count(count, settings.search)
-          : solver::Lobpcg::vector_count(count, settings.search, !settings.mass.empty());
+  const solver::EigenOptions& search = settings.search;
+  const solver::EigenMethod method = settings.chosen_method();
+  double vectors = 0;
+  if (method == solver::EigenMethod::lobpcg)
+    vectors = solver::Lobpcg::vector_count(count, search, !settings.mass.empty());
+  else if (method == solver::EigenMethod::lanczos_two_pass)
+    vectors = solver::TwoPassLanczos::vector_count;
+  else if (method == solver::EigenMethod::filter)
+    vectors = solver::InteriorLanczos::vector_count(count, search);
+  else if (search.part == solver::SpectrumPart::both)
+    vectors = solver::BothEnds::vector_count(count, search);
+  else
+    vectors = solver::FilteredLanczos::vector_count(count, search);
   return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
 }
 

@@ -8,9 +8,12 @@
 #include "library/system/linear_system.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/eigen/both_ends.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/filtered_lanczos.h"
 #include "solver/eigen/lobpcg.h"
+#include "solver/eigen/two_pass_lanczos.h"
+#include "solver/interior/interior_lanczos.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 
@@ -51,6 +54,8 @@ class EigenSearch {
   void collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks);
   bool collective_is_over();
   void judge(solver::EigenReport& report) const;
+  solver::EigenReport collective_search();
+  void collective_certify(solver::EigenReport& report);
 
   EigenSettings settings_;
   spmv::SparseOperator* op_ = nullptr;
@@ -58,7 +63,10 @@ class EigenSearch {
   std::unique_ptr<LinearSystem> loaded_mass_;
   spmv::SparseOperator* mass_ = nullptr;  // null: the identity
   std::unique_ptr<solver::Preconditioner> preconditioner_;
-  std::optional<solver::FilteredLanczos> lanczos_;  // one of both
+  std::optional<solver::FilteredLanczos> lanczos_;  // one of these
+  std::optional<solver::TwoPassLanczos> two_pass_;
+  std::optional<solver::BothEnds> both_ends_;
+  std::optional<solver::InteriorLanczos> interior_;
   std::optional<solver::Lobpcg> lobpcg_;
   double certificate_seconds_ = 0;
   perfmodel::Stopwatch since_start_;

@@ -124,6 +124,18 @@ SmallMatrix BlockBasis::collective_gram(const double* y) {
   return step.with_last;
 }
 
+double BlockBasis::collective_orthogonality(int count) {
+  double most = 0;
+  for (int number = 0; number < count; ++number) {
+    const SmallMatrix products = collective_products(count, panel(number));
+    for (int column = 0; column < width_; ++column)
+      for (int row = 0; row < products.rows(); ++row)
+        most = std::max(
+            most, std::abs(products(row, column) - (row == number * width_ + column ? 1.0 : 0.0)));
+  }
+  return most;
+}
+
 void BlockBasis::collective_pair(const TeamThread& thread, const double* x, const double* y,
                                  Step& step) {
   const std::array<const double*, 1> panel{x};

@@ -58,6 +58,9 @@ class BlockBasis {
   /// YᵀY. Shape: y: as a panel; result: [width, width]. Collective.
   SmallMatrix collective_gram(const double* y);
 
+  /// max |QᵀQ − I| of the first `count` panels. Collective.
+  double collective_orthogonality(int count);
+
   /// Y −= Q·C for Q = the first `count` panels. Shape: c: [count · width, width].
   void subtract(int count, const SmallMatrix& c, double* y) const;
 

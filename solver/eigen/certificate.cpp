@@ -130,16 +130,18 @@ std::optional<Shown> collective_count_before_value(const ShiftedCount& counter, 
   return std::nullopt;
 }
 
-/// Bounds of the values of a complete list. `beyond`: no other value lies before it; `shown_from`:
-/// where the last cluster of copies begins at the earliest, for those from number `last_cluster`.
-void set_bounds(const Found& found, std::optional<double> beyond, std::size_t last_cluster,
-                std::optional<double> shown_from, EigenReport& report) {
+/// Bounds of the values of a complete list. `before`, `beyond`: all other values lie before the
+/// one, or beyond the other; `shown_from`: where the last cluster of copies begins at the earliest,
+/// for those from number `last_cluster`.
+void set_bounds(const Found& found, std::optional<double> before, std::optional<double> beyond,
+                std::size_t last_cluster, std::optional<double> shown_from, EigenReport& report) {
   for (std::size_t begin = 0, end = 0; begin < found.count(); begin = end) {
     end = begin + 1;
     while (end < found.count() && found.values[end] - found.values[end - 1] <= 4 * found.spread)
       ++end;
     const double residual = found.norm_of_residuals(begin, end);
     double gap = HUGE_VAL;
+    if (begin == 0 && before) gap = found.values[0] - *before - found.spread;
     if (begin > 0) gap = found.values[begin] - found.values[begin - 1] - 2 * found.spread;
     if (end < found.count())
       gap = std::min(gap, found.values[end] - found.values[end - 1] - 2 * found.spread);
@@ -176,7 +178,7 @@ void collective_use_counts(const ShiftedCount& counter, const Found& found, Spec
   Completeness& said = report.completeness;
   const auto all = collective_count_up_to_last(counter, found, end);
   if (all && all->before == count) {
-    set_bounds(found, all->place, found.count(), std::nullopt, report);
+    set_bounds(found, std::nullopt, all->place, found.count(), std::nullopt, report);
     return show_complete(counted_text(*all, found, end), report);
   }
   const std::size_t first = count_before_last_cluster(found);
@@ -192,7 +194,7 @@ void collective_use_counts(const ShiftedCount& counter, const Found& found, Spec
     report.explanation = said.why;
   }
   if (before->before != static_cast<std::int64_t>(first)) return;
-  set_bounds(found, std::nullopt, first, before->place, report);
+  set_bounds(found, std::nullopt, std::nullopt, first, before->place, report);
   show_complete(fmt::format("{}, and of copies of the last value there may be more",
                             counted_text(*before, found, end)),
                 report);
@@ -231,12 +233,95 @@ std::optional<MassBounds> collective_bound_mass(const spmv::SparseOperator& mass
   return MassBounds{.norm = norm, .least = place - counted->error};
 }
 
+/// Eigenvalues between two numbers, by counts at both.
+struct Between {
+  std::int64_t count = 0;
+  double error = 0;  // of both places
+};
+
+std::optional<Between> collective_count_between(const ShiftedCount& counter,
+                                                const EnergyRange& range) {
+  const auto begin = counter.collective_count(range.begin);
+  if (!begin) return std::nullopt;
+  const auto end = counter.collective_count(range.end);
+  if (!end) return std::nullopt;
+  return Between{end->below - begin->below, std::max(begin->error, end->error)};
+}
+
+/// How many found values lie in a range.
+std::int64_t found_in(const Found& found, const EnergyRange& range) {
+  return std::count_if(found.values.begin(), found.values.end(),
+                       [&](double value) { return value >= range.begin && value <= range.end; });
+}
+
+/// Counts just outside of the range, ever nearer to its ends; where there is more than was found,
+/// just inside, too, and says what that shows.
+void collective_use_counts_between(const ShiftedCount& counter, const EnergyRange& range,
+                                   EigenReport& report) {
+  const Found found(report, SpectrumEnd::smallest, std::nullopt);
+  const auto count = static_cast<std::int64_t>(found.count());
+  const double spacing =
+      (range.end - range.begin) / static_cast<double>(std::max<std::int64_t>(1, count));
+  Completeness& said = report.completeness;
+  said.why = "no factorization is accurate enough to count";
+  for (const double part : {0.1, 1e-2, 1e-3, 1e-5}) {
+    const double margin = part * spacing + 2 * found.spread;
+    const EnergyRange outside{range.begin - margin, range.end + margin};
+    const auto most = collective_count_between(counter, outside);
+    if (!most || most->error > margin / 4) continue;
+    said.why =
+        fmt::format("a factorization counts {} from {:.12g} to {:.12g}, of which {} are found",
+                    most->count, outside.begin, outside.end, count);
+    if (most->count != count) continue;
+    set_bounds(found, outside.begin + most->error, outside.end - most->error, found.count(),
+               std::nullopt, report);
+    return show_complete(fmt::format("a factorization counts {} from {:.12g} to {:.12g}", count,
+                                     outside.begin, outside.end),
+                         report);
+  }
+  const double margin = 1e-3 * spacing + 2 * found.spread;
+  const EnergyRange inside{range.begin + margin, range.end - margin};
+  const auto least = collective_count_between(counter, inside);
+  if (!least || least->error > margin / 4) return;
+  said.missing = std::max<std::int64_t>(0, least->count - found_in(found, range));
+  if (said.missing == 0) return;
+  report.status = SolveStatus::not_converged;
+  report.explanation = said.why;
+}
+
 }  // namespace
 
 double certificate_bytes(Certificate certificate, double rows, double nonzeros, bool has_mass,
                          double products) {
   const double limit = limit_of(certificate, products, nonzeros);
   return limit > 0 ? ShiftedCount::most_bytes(rows, nonzeros, has_mass, limit) : 0;
+}
+
+void collective_certify_between(const spmv::SparseOperator& op, const EnergyRange& range,
+                                double search_bytes, Certificate certificate, EigenReport& report) {
+  const Found found(report, SpectrumEnd::smallest, std::nullopt);
+  for (std::size_t i = 0; i < report.pairs.size(); ++i)
+    report.pairs[i].error_bound = found.residuals[i] + found.rounding;
+  if (report.status != SolveStatus::converged) {
+    report.completeness.why = "not all values are found";
+  } else if (report.norm == 0) {
+    show_complete("all are zero", report);
+  } else if (certificate != Certificate::none) {
+    constexpr double few_entries = 1e6;
+    constexpr double bytes_of_entry = 12;
+    const double flops = limit_of(certificate, static_cast<double>(report.products),
+                                  static_cast<double>(op.matrix().matrix().global_nonzero_count));
+    const bool is_asked = certificate == Certificate::inertia;
+    const double entries =
+        is_asked ? HUGE_VAL : std::max(few_entries, search_bytes / bytes_of_entry);
+    const ShiftedCount counter({.a = op, .unit_of_a = unit_of(report.norm)}, flops,
+                               sorting_limit_of(op, certificate, report), entries);
+    report.completeness.bytes = counter.bytes();
+    if (counter.obstacle().empty())
+      collective_use_counts_between(counter, range, report);
+    else
+      report.completeness.why = counter.obstacle();
+  }
 }
 
 void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperator* mass,
@@ -256,7 +341,7 @@ void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperat
   if (report.status != SolveStatus::converged) {
     report.completeness.why = "not all values are found";
   } else if (!mass && std::ssize(report.pairs) == op.global_row_count()) {
-    set_bounds(found, HUGE_VAL, found.count(), std::nullopt, report);
+    set_bounds(found, std::nullopt, HUGE_VAL, found.count(), std::nullopt, report);
     show_complete("there are no more than the rows", report);
   } else if (report.norm == 0) {
     show_complete("all are zero", report);

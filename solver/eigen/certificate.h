@@ -1,6 +1,7 @@
 #pragma once
 
 #include "solver/eigen/eigen_report.h"
+#include "solver/eigen/energy_range.h"
 #include "spmv/matrix/sparse_operator.h"
 
 namespace weft::solver {
@@ -32,5 +33,11 @@ void collective_certify(const spmv::SparseOperator& op, const spmv::SparseOperat
 /// search may make. `nonzeros`: of A.
 double certificate_bytes(Certificate certificate, double rows, double nonzeros, bool has_mass,
                          double products);
+
+/// The same of a search for all eigenvalues in a range, with pairs in ascending order: counts just
+/// outside of both ends. `automatic` counts only where the factor takes no more memory than the
+/// search, `search_bytes` on all ranks, and a small part of its time.
+void collective_certify_between(const spmv::SparseOperator& op, const EnergyRange& range,
+                                double search_bytes, Certificate certificate, EigenReport& report);
 
 }  // namespace weft::solver

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "perfmodel/simd.h"
 #include "spmv/matrix/block_product.h"
@@ -23,7 +27,39 @@ void step(const double* product, const double* last, const double* before, doubl
   });
 }
 
+/// The same with of_before = −1 and in the place of what was before; and sum += of_last·last +
+/// of_next·next. Reads 32 and writes 16 bytes a value.
+void step_and_add(const double* product, const double* last, double center, double factor,
+                  double of_last, double of_next, std::int64_t count, double* next, double* sum) {
+  perfmodel::on_widest_simd([=]() __attribute__((always_inline)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double made = factor * (product[i] - center * last[i]) - next[i];
+      next[i] = made;
+      sum[i] += of_last * last[i] + of_next * made;
+    }
+  });
+}
+
 }  // namespace
+
+FilterSeries FilterSeries::peak(double center, double half, double place, int degree) {
+  FilterSeries series{.center = center, .half = half, .coefficients = {}};
+  const double angle = std::acos(std::clamp((place - center) / half, -1.0, 1.0));
+  for (int k = 0; k <= degree; ++k)
+    series.coefficients.push_back((k == 0 ? 0.5 : 1.0) * std::cos(k * angle));
+  const double most = series.value(series.center + series.half * std::cos(angle));
+  for (double& coefficient : series.coefficients) coefficient /= most;
+  return series;
+}
+
+double FilterSeries::value(double lambda) const {
+  const double place = (lambda - center) / half;
+  double next = 0;
+  double after = 0;
+  for (std::size_t k = coefficients.size() - 1; k > 0; --k)
+    after = std::exchange(next, coefficients[k] + 2 * place * next - after);
+  return coefficients[0] + place * next - after;
+}
 
 FilterPolynomial FilterPolynomial::damping(double damped_begin, double damped_end, double edge,
                                            int degree) {
@@ -92,6 +128,36 @@ void PanelFilter::collective_apply(const TeamThread& thread, const FilterPolynom
       const std::ptrdiff_t first = std::ptrdiff_t{rows.begin} * width_;
       step(rows.y, last.values() + first, other.values() + first, polynomial.center, factor,
            of_before, std::int64_t{rows.end - rows.begin} * width_, next + first);
+    };
+    collective_multiply(thread, last, std::cref(on_rows));
+    thread.barrier();
+  }
+}
+
+void PanelFilter::collective_apply(const TeamThread& thread, const FilterSeries& series,
+                                   const double* x, double* y) {
+  if (thread.is_primary()) product_count_ += std::int64_t{series.degree()} * width_;
+  const std::vector<double>& of = series.coefficients;
+  op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin) * width_;
+    for (std::ptrdiff_t i = first; i < first + count * width_; ++i) {
+      even_->values()[i] = x[i];
+      y[i] = of[0] * x[i];
+    }
+  });
+  for (std::size_t k = 1; k < of.size(); ++k) {
+    Vector& last = k % 2 == 1 ? *even_ : *odd_;
+    double* const next = k % 2 == 1 ? odd_->values() : even_->values();
+    const double factor = (k == 1 ? 1 : 2) / series.half;
+    const auto on_rows = [&](const TeamThread&, const spmv::BlockRows& rows) {
+      const std::ptrdiff_t first = std::ptrdiff_t{rows.begin} * width_;
+      const std::int64_t count = std::int64_t{rows.end - rows.begin} * width_;
+      if (k % 2 == 0)
+        step_and_add(rows.y, last.values() + first, series.center, factor, of[k - 1], of[k], count,
+                     next + first, y + first);
+      else
+        step(rows.y, last.values() + first, next + first, series.center, factor, k == 1 ? 0 : -1,
+             count, next + first);
     };
     collective_multiply(thread, last, std::cref(on_rows));
     thread.barrier();

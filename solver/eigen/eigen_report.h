@@ -55,9 +55,10 @@ inline const char* name(Certificate certificate) {
 /// Outcome of a search for eigenvalues; the same on every rank.
 struct EigenReport {
   std::string method = "lanczos";
+  std::string why_method{};  // why it was chosen, a clause
   SolveStatus status = SolveStatus::not_converged;
   std::string explanation;
-  /// From the end of the spectrum inwards.
+  /// From the end of the spectrum inwards; in ascending order where there is not one end.
   std::vector<EigenPair> pairs;
   /// Ritz pairs that come next, which nobody asked for and which may be far off.
   std::vector<EigenPair> next{};

@@ -84,11 +84,14 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
                  fitting_width(op.global_row_count(), options)),
       projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()),
       keeper_(std::move(hooks), op) {
-  const std::int64_t rows = op.global_row_count();
+  check_count(op.global_row_count(), options.count);
+}
+
+void FilteredLanczos::check_count(std::int64_t rows, int count) {
   const std::int64_t most = rows <= whole_rows ? rows : rows / 8;
-  if (options.count > most)
+  if (count > most)
     throw comm_thread::InputError(comm_thread::option_name("count") + ": found " +
-                                  std::to_string(options.count) + "; expected 1 to " +
+                                  std::to_string(count) + "; expected 1 to " +
                                   std::to_string(most) + " for a matrix of " +
                                   std::to_string(rows) + " rows");
 }
@@ -116,28 +119,12 @@ int FilteredLanczos::wanted_panels() const {
 /// Directions that vanish become random ones. `is_rough`: they may still have parts along those
 /// before. False if there is no other vector.
 bool FilteredLanczos::collective_append(double* y, bool is_rough) {
-  constexpr double least = 1e-6;
-  constexpr double well_apart = 0.1;
-  constexpr int most_tries = 8;
   coupling_ = SmallMatrix();
   if (std::int64_t{size_ + 1} * width() > op_.global_row_count()) {
     is_complete_space_ = true;
     return false;
   }
-  for (int tries = 0; tries < most_tries; ++tries) {
-    const Orthonormalised made = orthonormalising(basis_.collective_gram(y), least);
-    basis_.multiply(made.factor, y);
-    coupling_ = tries == 0 ? made.inverse : product(made.inverse, coupling_);
-    if (made.dropped > 0) {
-      basis_.fill_columns_randomly(y, made.dropped, random_columns_);
-      random_columns_ += made.dropped;
-      is_rough = true;
-      continue;
-    }
-    if (!is_rough && made.smallest > well_apart) break;
-    basis_.subtract(size_, basis_.collective_products(size_, y), y);
-    is_rough = false;
-  }
+  coupling_ = collective_orthonormalise(basis_, size_, y, is_rough, random_columns_);
   return true;
 }
 
@@ -516,20 +503,6 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
   }
 }
 
-/// max |XᵀX − I| of the first panels.
-double FilteredLanczos::collective_orthogonality() {
-  double most = 0;
-  const int panels = std::min(wanted_panels(), processed_);
-  for (int panel = 0; panel < panels; ++panel) {
-    const SmallMatrix products = basis_.collective_products(panels, basis_.panel(panel));
-    for (int column = 0; column < width(); ++column)
-      for (int row = 0; row < products.rows(); ++row)
-        most = std::max(
-            most, std::abs(products(row, column) - (row == panel * width() + column ? 1.0 : 0.0)));
-  }
-  return most;
-}
-
 EigenReport FilteredLanczos::collective_solve() {
   const perfmodel::Stopwatch watch;
   EigenReport report{.method = name(EigenMethod::lanczos),
@@ -551,7 +524,7 @@ EigenReport FilteredLanczos::collective_solve() {
   for (std::size_t i = 0; i < ritz.values.size(); ++i)
     pairs.push_back({ritz.values[i], ritz.residuals[i], ritz.residuals[i]});
   order_ = report_pairs(pairs, options_.count, options_.tolerance * norm_, report);
-  report.orthogonality = collective_orthogonality();
+  report.orthogonality = basis_.collective_orthogonality(std::min(wanted_panels(), processed_));
   report.norm = norm_;
   report.products = product_count();
   report.restarts = restarts_;

@@ -37,6 +37,8 @@ class FilteredLanczos {
   /// Throws comm_thread::InputError if `count` is more than the matrix can have.
   FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& options, SearchHooks hooks = {});
 
+  /// Throws comm_thread::InputError if `count` is more than a matrix of so many rows can have.
+  static void check_count(std::int64_t rows, int count);
   /// Vectors in memory of a search, for a matrix of so many rows.
   static double vector_count(std::int64_t rows, const EigenOptions& options);
   /// Vectors of a checkpoint of it.
@@ -90,7 +92,6 @@ class FilteredLanczos {
   bool has_better_filter(double first, double last) const;
   void collective_follow(double first, double last, int count, const SmallMatrix& combination);
   int number_of_last(int kept) const;
-  double collective_orthogonality();
   std::int64_t product_count() const { return products_before_ + filter_.product_count(); }
   template <class Carry>
   void for_each_number(const Carry& carry);

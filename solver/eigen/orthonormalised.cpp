@@ -35,4 +35,31 @@ Orthonormalised orthonormalising(const SmallMatrix& gram, double least) {
   return result;
 }
 
+SmallMatrix collective_orthonormalise(BlockBasis& basis, int count, double* y, bool is_rough,
+                                      std::int64_t& random_columns) {
+  constexpr double least = 1e-6;
+  constexpr double well_apart = 0.1;
+  constexpr int most_tries = 8;
+  SmallMatrix coupling;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const SmallMatrix gram = basis.collective_gram(y);
+    // What is left of vectors that were mostly along those before still has parts along them.
+    constexpr double half = 0.5;
+    for (int i = 0; tries > 0 && i < gram.rows(); ++i) is_rough |= gram(i, i) < half * half;
+    const Orthonormalised made = orthonormalising(gram, least);
+    basis.multiply(made.factor, y);
+    coupling = tries == 0 ? made.inverse : product(made.inverse, coupling);
+    if (made.dropped > 0) {
+      basis.fill_columns_randomly(y, made.dropped, random_columns);
+      random_columns += made.dropped;
+      is_rough = true;
+      continue;
+    }
+    if (!is_rough && made.smallest > well_apart) break;
+    basis.subtract(count, basis.collective_products(count, y), y);
+    is_rough = false;
+  }
+  return coupling;
+}
+
 }  // namespace weft::solver

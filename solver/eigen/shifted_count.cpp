@@ -58,7 +58,7 @@ double from_root(const comm_thread::Communicator& ranks, double value) {
 }  // namespace
 
 ShiftedCount::ShiftedCount(const CountedPencil& pencil, double most_flops,
-                           double most_sorting_bytes)
+                           double most_sorting_bytes, double most_of_factor)
     : pencil_(pencil) {
   const std::int64_t of_a = pencil.a.matrix().matrix().global_nonzero_count;
   const std::int64_t of_b = pencil.b ? pencil.b->matrix().matrix().global_nonzero_count : 0;
@@ -69,20 +69,20 @@ ShiftedCount::ShiftedCount(const CountedPencil& pencil, double most_flops,
   else if (entries > most_entries || pencil.a.global_row_count() > most_entries)
     obstacle_ = fmt::format("a matrix of {} entries is too large for one rank to factor", entries);
   else
-    collective_gather(most_flops);
+    collective_gather(most_flops, std::min(most_of_factor, most_factor_entries));
 }
 
-void ShiftedCount::collective_gather(double most_flops) {
+void ShiftedCount::collective_gather(double most_flops, double most_of_factor) {
   const comm_thread::Communicator& ranks = pencil_.a.communicator();
   const LowerTriangle of_a = collective_gather_triangle(pencil_.a, pencil_.unit_of_a);
   LowerTriangle of_b{.size = of_a.size, .entries = {}};
   if (pencil_.b) of_b = collective_gather_triangle(*pencil_.b, pencil_.unit_of_b);
   std::string text;
   if (ranks.is_root()) {
-    counter_ = std::make_unique<InertiaCounter>(of_a, of_b, most_flops, most_factor_entries);
+    counter_ = std::make_unique<InertiaCounter>(of_a, of_b, most_flops, most_of_factor);
     if (!counter_->fits())
       text = fmt::format("a factorization would take more than {:.0e} operations or {:.0e} entries",
-                         most_flops, most_factor_entries);
+                         most_flops, most_of_factor);
   }
   ranks.broadcast(text, 0);
   obstacle_ = text;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,10 +23,11 @@ struct CountedPencil {
 /// all of them and factors A − σB. Limits depend on the matrices alone.
 class ShiftedCount {
  public:
-  /// `most_flops`: of one factorization; `most_sorting_bytes`: to sort the entries before it is
-  /// known how many that takes. Collective. Thread: the main thread, outside the team. Lifetime:
-  /// the operators outlive it.
-  ShiftedCount(const CountedPencil& pencil, double most_flops, double most_sorting_bytes);
+  /// `most_flops`: of one factorization, of which no factor has more than `most_of_factor` or 10⁸
+  /// entries; `most_sorting_bytes`: to sort the entries before it is known how many that takes.
+  /// Collective. Thread: the main thread, outside the team. Lifetime: the operators outlive it.
+  ShiftedCount(const CountedPencil& pencil, double most_flops, double most_sorting_bytes,
+               double most_of_factor = HUGE_VAL);
 
   /// Why nothing can be counted, a clause; empty: it can. The same on all ranks.
   const std::string& obstacle() const { return obstacle_; }
@@ -37,7 +39,7 @@ class ShiftedCount {
   std::optional<Inertia> collective_count(double sigma) const;
 
  private:
-  void collective_gather(double most_flops);
+  void collective_gather(double most_flops, double most_of_factor);
 
   CountedPencil pencil_;
   std::string obstacle_;

@@ -4,18 +4,13 @@
 #include <optional>
 #include <span>
 
+#include "solver/eigen/energy_range.h"
 #include "solver/spectrum/kernel_polynomial.h"
 #include "solver/spectrum/spectrum_report.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 
 namespace weft::solver {
-
-/// Ends of an interval of energies.
-struct EnergyRange {
-  double begin = 0;
-  double end = 0;
-};
 
 struct DensityOptions {
   int moments = 256;

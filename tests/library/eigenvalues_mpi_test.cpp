@@ -74,6 +74,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("eigenvalues in an interval are found with vectors, and one without any is refused") {
+  const Job job = eigen_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:30");
+  std::vector<double> expected;
+  for (const double value : eigenvalues_of_square(30))
+    if (value >= 2.5 && value <= 2.6) expected.push_back(value);
+  const Eigenvalues found =
+      eigenvalues(a, {{"interval", "2.5:2.6"}, {"tolerance", "1e-10"}}, Eigenvectors::own_rows);
+  CHECK(found.converged());
+  CHECK(found.is_complete);
+  REQUIRE(found.values.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(found.values[i] == Approx(expected[i]).epsilon(1e-10));
+    CHECK(std::abs(residual_norm(a, found, i) - found.residuals[i]) < 1e-13);
+  }
+  CHECK_THROWS_WITH(eigenvalues(a, {{"interval", "9:10"}}), Catch::Contains("found no eigenvalue"));
+}
+
 /// A tridiagonal matrix, 2 and −1, with rows cut between ranks where no block ends.
 Matrix line_of(const Job& job, std::int64_t count) {
   const std::int64_t first = count * job.rank() / job.size();

@@ -95,6 +95,21 @@ class Spectra(unittest.TestCase):
         np.testing.assert_array_equal(
             weft.eigsh(A, k=5, which="LA", ncv=48, block=2, return_eigenvectors=False), w)
 
+    def test_eigsh_finds_both_ends_and_what_is_near_a_number(self):
+        A, exact = grid_matrix(), grid_eigenvalues()
+        w, v = weft.eigsh(A, k=5, which="BE", tol=1e-10)
+        np.testing.assert_allclose(w, np.r_[exact[:2], exact[-3:]], rtol=1e-9)
+        self.assertLess(np.linalg.norm(A @ v - v * w, axis=0).max(), 1e-9)
+        nearest = np.sort(exact[np.argsort(abs(exact - 2.503))[:6]])
+        w, v = weft.eigsh(A, k=6, sigma=2.503, which="LM", tol=1e-10)
+        np.testing.assert_allclose(w, nearest, rtol=1e-9)
+        self.assertLess(np.linalg.norm(A @ v - v * w, axis=0).max(), 1e-9)
+        found = weft.eigenvalues(A, interval="2.5:2.6")
+        np.testing.assert_allclose(found.values, exact[(exact >= 2.5) & (exact <= 2.6)], rtol=1e-9)
+        self.assertTrue(found.complete)
+        with self.assertRaisesRegex(weft.InputError, "found no eigenvalue"):
+            weft.eigenvalues(A, interval="9:10")
+
     def test_ranks_may_give_their_rows(self):
         A, job = grid_matrix(), weft.job()
         mine = slice(900 * job.rank // job.size, 900 * (job.rank + 1) // job.size)
@@ -141,9 +156,13 @@ class Spectra(unittest.TestCase):
 
     def test_what_eigsh_does_not_do_is_named(self):
         A = grid_matrix()
-        with self.assertRaisesRegex(weft.InputError, "which: found 'LM'; expected 'SA' or 'LA'"):
+        with self.assertRaisesRegex(weft.InputError, "which: found 'LM'; expected 'SA', 'LA' or 'BE'"):
             weft.eigsh(A, which="LM")
-        for name in ("sigma", "v0", "Minv", "OPinv"):
+        with self.assertRaisesRegex(weft.InputError, "sigma: found 'x'; expected a real number"):
+            weft.eigsh(A, sigma="x")
+        with self.assertRaisesRegex(weft.InputError, "which: found 'BE' with sigma; expected 'LM'"):
+            weft.eigsh(A, which="BE", sigma=1)
+        for name in ("v0", "Minv", "OPinv"):
             with self.assertRaisesRegex(weft.InputError, f"{name}: found a value; expected None"):
                 weft.eigsh(A, **{name: 1.0})
         with self.assertRaisesRegex(weft.InputError, "mode: found a value"):

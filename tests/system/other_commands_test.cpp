@@ -121,6 +121,54 @@ TEST_CASE("eigen finds both copies of a value, writes vectors and refuses what h
   CHECK(too_many.errors.find("--count: found 1000; expected 1 to 200") != std::string::npos);
 }
 
+TEST_CASE(
+    "eigen finds values near a number, in an interval and from both ends, with the same bits") {
+  const std::vector<std::vector<std::string>> searches{{"--which", "near:2.503", "--count", "6"},
+                                                       {"--interval", "2.5:2.53"},
+                                                       {"--which", "both", "--count", "5"},
+                                                       {"--method", "lanczos-two-pass"}};
+  for (const auto& search : searches) {
+    std::set<std::string> found;
+    for (const int ranks : {1, 2}) {
+      std::vector<std::string> words{"eigen", "poisson2d:30", "--threads", "1", "--json", "-"};
+      words.insert(words.end(), search.begin(), search.end());
+      const auto result = run_weft(ranks, words);
+      CHECK(result.exit_code == 0);
+      const json report = report_of(result);
+      CHECK(report.value("why_method", "") != "");
+      CHECK(report["eigenvalues"].value("complete", false));
+      CHECK(report["eigenvalues"]["pairs"].size() == (search[0] == "--method"  ? 1
+                                                      : search[1] == "both"    ? 5
+                                                      : search[0] == "--which" ? 6
+                                                                               : 4));
+      found.insert(report["eigenvalues"]["pairs"].dump());
+    }
+    CHECK(found.size() == 1);
+  }
+}
+
+TEST_CASE("eigen refuses parts of the spectrum that are none") {
+  const auto refused = [](const std::vector<std::string>& more, const std::string& text) {
+    std::vector<std::string> words{"eigen", "poisson2d:30", "--threads", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = run_weft(1, words);
+    INFO(result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(result.errors.find(text) != std::string::npos);
+  };
+  refused({"--interval", "9:10"}, "--interval 9:10: found no eigenvalue");
+  refused({"--interval", "2:1"}, "found '2:1'; expected A:B");
+  refused({"--which", "near:x"}, "found 'near:x'; expected smallest, largest, both or near:SIGMA");
+  refused({"--interval", "1:2", "--count", "3"}, "--count: found with --interval");
+  refused({"--which", "near:2", "--method", "lanczos"},
+          "--method lanczos: found --which near:2; expected --method filter");
+  refused({"--method", "filter"}, "--method filter: found --which smallest; expected");
+  refused({"--which", "both"}, "--which both: found --count 1; expected 2 or more");
+  refused({"--method", "lanczos-two-pass", "--count", "2"},
+          "--count: found with --method lanczos-two-pass; expected one value");
+  refused({"--which", "near:2", "--count", "200"}, "--count: found 200; expected 1 to 112");
+}
+
 TEST_CASE("eigen finds vibrations with a mass matrix by lobpcg and amg, with the same bits") {
   const ScratchFolder folder;
   std::set<std::string> fingerprints;

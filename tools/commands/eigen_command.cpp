@@ -23,6 +23,7 @@
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
 #include "spmv/rows/distributed_matrix.h"
+#include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/option_binding.h"
@@ -60,12 +61,14 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
                        {"rows", matrix.partition.row_count()},
                        {"nonzeros", matrix.global_nonzero_count}};
   report["method"] = found.method;
+  report["why_method"] = found.why_method;
   if (!options.mass.empty()) report["mass"] = options.mass;
   if (options.preconditioner != "none") report["preconditioner"] = options.preconditioner;
   report["mode"] = spmv::name(options.search.mode);
   report["status"] = name(found.status);
   if (!found.explanation.empty()) report["explanation"] = found.explanation;
-  report["eigenvalues"] = {{"which", solver::name(options.search.end)},
+  report["eigenvalues"] = {{"which", options.search.interval ? library::interval_of(options.search)
+                                                             : library::which_of(options.search)},
                            {"pairs", pairs_report(found)},
                            {"complete", found.completeness.is_shown},
                            {"statement", found.completeness.statement},
@@ -92,6 +95,7 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
   fmt::print("run          {}, {}, {}, blocks of {}, search space of {} vectors\n", found.method,
              report["mode"].get<std::string>(), ranks_and_threads(report), found.width,
              found.subspace);
+  fmt::print("method       {}: {}\n", found.method, found.why_method);
   fmt::print("result       {} after {} products and {}\n", name(found.status), found.products,
              found.degree > 0
                  ? fmt::format("{} restarts, filter of degree {}", found.restarts, found.degree)
@@ -134,26 +138,35 @@ library::MemoryForecast collective_forecast(const Job& job, const spmv::Problem&
   return forecast;
 }
 
-int search(const comm_thread::MpiSession& session, const CLI::App& command, EigenCommand options) {
-  const perfmodel::Stopwatch watch;
-  const auto problem = spmv::Problem::parse(options.problem);
+/// Throws where options contradict each other, and chooses the order of the rows.
+void settle(const CLI::App& command, const spmv::Problem& problem, EigenCommand& options) {
   options.check_search();
   options.checkpoints.check(command);
+  check_needs(command, {{{"checkpoint", "restart-from"},
+                         options.can_stop(),
+                         std::string("with --method ") + solver::name(options.chosen_method()),
+                         "lobpcg, or lanczos from one end"}});
   // Other files have the rows as given.
   const bool needs_given = options.chosen_method() == solver::EigenMethod::lobpcg;
   options.order =
       options.order.empty() && needs_given ? std::string("given") : options.order_of(problem);
+}
+
+int search(const comm_thread::MpiSession& session, const CLI::App& command, EigenCommand options) {
+  const perfmodel::Stopwatch watch;
+  const auto problem = spmv::Problem::parse(options.problem);
+  settle(command, problem, options);
   Job job = collective_start_job(session, options);
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
     spmv::collective_check_vector_output(job.world(), options.vectors_path);
   library::MemoryForecast forecast = collective_forecast(job, problem, options);
-  if (options.is_dry_run && job.is_root())
+  if (options.is_dry_run)
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
   const spmv::SparseOperator& op = *system->matrix_operator();
-  JobCheckpoints checkpoints(job, options.checkpoints, true);
+  JobCheckpoints checkpoints(job, options.checkpoints, options.can_stop());
   library::EigenSearch lookup(*system, options, checkpoints.get());
   const double setup_seconds = watch.seconds();
   output.timeline.collective_start();
@@ -178,8 +191,8 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
 
 void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session, int& exit_code) {
   const auto options = std::make_shared<EigenCommand>();
-  CLI::App& command =
-      *program.add_subcommand("eigen", "eigenvalues of a symmetric matrix, smallest or largest");
+  CLI::App& command = *program.add_subcommand(
+      "eigen", "eigenvalues of a symmetric matrix: from its ends, near a number, in an interval");
   add_problem_option(command, *options).required();
   bind_options<library::EigenSettings>(command, *options, library::eigen_options());
   command
@@ -199,6 +212,7 @@ void add_eigen_command(CLI::App& program, const comm_thread::MpiSession& session
       "Examples:\n"
       "  weft eigen poisson3d:60 --count 10\n"
       "  weft eigen holstein-hubbard:phonons=8 --count 10 --threads 2\n"
+      "  weft eigen anderson3d:20,W=16 --count 10 --which near:0\n"
       "  weft eigen elasticity3d:30x15x15 --mass consistent --preconditioner amg --count 6\n"
       "  mpiexec.mpich -n 4 weft eigen matrix.mtx.gz --which largest --vectors modes.npy\n"
       "  weft eigen poisson3d:100 --count 50 --checkpoint state --max-seconds 3600\n"

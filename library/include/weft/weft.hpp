@@ -561,8 +561,8 @@ WEFT_EXPORT SpectralDensity spectral_density(const Matrix& matrix, const Options
 /// Whether `eigenvalues` gives eigenvectors.
 enum class Eigenvectors { none, own_rows };
 
-/// Some eigenvalues at one end of the spectrum of a symmetric matrix, from the end inwards; all but
-/// the vectors is the same on every rank.
+/// Some eigenvalues of a symmetric matrix: from the end of the spectrum inwards where they are from
+/// one end, else ascending. All but the vectors is the same on every rank.
 struct Eigenvalues {
   Status status = Status::not_converged;  ///< converged, not_converged or out_of_time
   std::vector<double> values;
@@ -598,16 +598,17 @@ struct EigenInput {
   int start_count = 0;
 };
 
-/// Eigenvalues of a symmetric matrix, smallest or largest by value, with all copies of equal ones
-/// unless block is 1: block Lanczos on a Chebyshev filter. `options`: count, which,
-/// tolerance, block, subspace, degree, max-restarts, certificate, mode, and of LOBPCG method, mass,
-/// preconditioner, near-null, coordinates, block-size, max-iterations, absolute-tolerance, and
-/// max-seconds, after which only the pairs within the tolerance are there, as of `weft eigen`. Ends
-/// where ‖A·x − θ·x‖ is at most tolerance·‖A‖ for all of them. The bits of values and vectors
-/// depend on neither ranks nor threads. Memory: subspace + 3·block vectors. Collective. Throws
-/// Error, also where the matrix is not symmetric or an operator without entries, and where count is
-/// more than an eighth of its rows and these are more than 256. With a mass matrix vectors have
-/// xᵀ·B·x = 1.
+/// Eigenvalues of a symmetric matrix, from an end of the spectrum or both, nearest to a number or
+/// in an interval, with all copies of equal ones unless block is 1: block Lanczos on a polynomial
+/// of the matrix. `options`: count, which, interval, method, tolerance, block, subspace, degree,
+/// max-restarts, certificate, mode, and of LOBPCG mass, preconditioner, near-null, coordinates,
+/// block-size, max-iterations, absolute-tolerance, and max-seconds, after which only the pairs
+/// within the tolerance are there, as of `weft eigen`. Ends where ‖A·x − θ·x‖ is at most
+/// tolerance·‖A‖ for all of them. The bits of values and vectors depend on neither ranks nor
+/// threads. Memory: subspace + 3·block vectors. Collective. Throws Error, also where the matrix is
+/// not symmetric or an operator without entries, where the interval has no eigenvalue, and where
+/// count is more than an eighth of the rows and these are more than 256. With a mass matrix vectors
+/// have xᵀ·B·x = 1.
 WEFT_EXPORT Eigenvalues eigenvalues(const Matrix& matrix, const Options& options = {},
                                     Eigenvectors vectors = Eigenvectors::none,
                                     const EigenInput& input = {});

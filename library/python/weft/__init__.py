@@ -414,9 +414,10 @@ def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
     A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
     vectors: gives the eigenvectors, too, as columns. Shape: (rows of this rank, count), or (rows of
         all, count) where every rank gave the whole matrix.
-    options: count, which ("smallest" or "largest"), tolerance, block, subspace, degree, max_restarts,
-        max_seconds, certificate, mode, and of lobpcg method, mass (a file), preconditioner,
-        max_iterations, as of `weft eigen`. A mass matrix in memory: see eigsh and lobpcg.
+    options: count, which ("smallest", "largest", "both" or "near:SIGMA"), interval ("A:B"),
+        tolerance, block, subspace, degree, max_restarts, max_seconds, certificate, mode, and of lobpcg
+        method, mass (a file), preconditioner, max_iterations, as of `weft eigen`. A mass matrix in
+        memory: see eigsh and lobpcg.
     """
     return eigenvalues_of(_matrix_of(A, job, options), vectors, options)
 
@@ -429,23 +430,25 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA
 
         w, v = weft.eigsh(A, k=10, which="SA")
 
-    which: "SA" or "LA", the smallest or the largest by value; others are an error.
+    which: "SA", "LA" or "BE", the smallest, the largest, or half of k from each end, by value; others
+        are an error.
+    sigma: a number to which the values shall be nearest; `which` is "LM" then, or not given.
     ncv, maxiter: vectors of the search space, and how often it is restarted.
     tol: ends where ‖A·x − w·x‖ <= tol·‖A‖; 0 is 1e-14.
     M: a positive definite matrix, of A·x = w·M·x; then vᵀ·M·v is the identity, `tol` 0 is 1e-12, there
-        is no ncv, and `preconditioner` is one of the options ("amg").
-    sigma, v0, Minv, OPinv, mode: None, and "normal".
+        is no ncv, no sigma, and `preconditioner` is one of the options ("amg").
+    v0, Minv, OPinv, mode: None, and "normal".
     options: block, degree, and triangle, see Matrix.
 
     Raises scipy.sparse.linalg.ArpackNoConvergence, with the pairs that are within the tolerance,
     where not all are.
     """
-    refused = {"sigma": sigma, "v0": v0, "Minv": Minv, "OPinv": OPinv,
+    refused = {"v0": v0, "Minv": Minv, "OPinv": OPinv,
                "mode": None if mode == "normal" else mode}
     matrix = _matrix_of(A, job, options)
     mass = None if M is None else _matrix_of(M, matrix.job, {})
     limit = "max_restarts" if M is None else "max_iterations"
-    return eigsh_of(matrix, k, which, tol, return_eigenvectors, refused,
+    return eigsh_of(matrix, k, which, sigma, tol, return_eigenvectors, refused,
                     {"subspace": ncv, limit: maxiter, **options}, mass)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from typing import Any, NamedTuple, Optional
 
@@ -13,8 +14,8 @@ from .jobs import Job
 
 
 class Eigenvalues(NamedTuple):
-    """Eigenvalues from the end of the spectrum inwards; all but the vectors is the same on every
-    rank."""
+    """Eigenvalues from the end of the spectrum inwards, or in ascending order where there is not one
+    end; all but the vectors is the same on every rank."""
 
     values: Array
     residuals: Array  #: ‖A·x − value·x‖ with ‖x‖ = 1: an eigenvalue lies so near to each value
@@ -61,24 +62,32 @@ def eigenvalues_of(matrix: Any, vectors: bool, options: dict[str, Any], mass: An
         return Eigenvalues(**found)
 
 
-def _fault_of_which(which: Any, refused: dict[str, Any]) -> str:
-    if which not in ("SA", "LA"):
-        return (f"which: found {which!r}; expected 'SA' or 'LA', the smallest or the largest by value")
+_WORDS = {"SA": "smallest", "LA": "largest", "BE": "both"}
+
+
+def _fault_of_which(which: Any, sigma: Any, refused: dict[str, Any]) -> str:
+    if sigma is not None and not isinstance(sigma, numbers.Real):
+        return f"sigma: found {sigma!r}; expected a real number"
+    if sigma is not None and which not in ("SA", "LM"):
+        return f"which: found {which!r} with sigma; expected 'LM', the values nearest to sigma"
+    if sigma is None and which not in _WORDS:
+        return (f"which: found {which!r}; expected 'SA', 'LA' or 'BE', the smallest, the largest or "
+                "half of both by value")
     for name, value in refused.items():
         if value is not None:
             return f"{name}: found a value; expected None: weft.eigsh does without"
     return ""
 
 
-def eigsh_of(matrix: Any, k: Any, which: str, tol: Any, return_eigenvectors: bool,
+def eigsh_of(matrix: Any, k: Any, which: str, sigma: Any, tol: Any, return_eigenvectors: bool,
              refused: dict[str, Any], options: dict[str, Any], mass: Any = None) -> Any:
     """weft.eigsh of a weft.Matrix. Collective."""
     with matrix.job._turn("weft.eigsh"):
-        agree(matrix.job, _fault_of_which(which, refused))
+        agree(matrix.job, _fault_of_which(which, sigma, refused))
     tol = tol or (1e-14 if mass is None else 1e-12)
     found = eigenvalues_of(matrix, return_eigenvectors, dict(
-        count=k, which="smallest" if which == "SA" else "largest", tolerance=tol,
-        **{"certificate": "none", **options}), mass)
+        count=k, which=_WORDS[which] if sigma is None else f"near:{float(sigma)!r}",
+        tolerance=tol, **{"certificate": "none", **options}), mass)
     ascending = np.argsort(found.values, kind="stable")
     if not found.converged:
         # As SciPy does, with the pairs that are good enough.
