@@ -27,7 +27,7 @@ constexpr double bytes_of_iteration = 150;  // a row, for the vectors of the met
 constexpr double bytes_of_level_entry = 40;
 constexpr double bytes_of_level_row = 80;
 constexpr double bytes_of_guess = 56;  // a row of a vector, beside its product
-/// Of all levels' entries, as multiples of reading them once in the matrix: measured.
+/// Of all levels' entries, as multiples of reading them once in the matrix: estimates.
 constexpr double reads_of_new_values = 24;
 constexpr double reads_of_set_up = 70;
 
