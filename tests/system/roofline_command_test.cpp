@@ -65,7 +65,7 @@ TEST_CASE("every kernel has its traffic by the model and a verdict") {
     CHECK(block.value("model_bytes", 0.0) == 12 * nonzeros + (8 + 24 * width) * rows);
     CHECK(block.value("model_flops", 0.0) == 2 * width * nonzeros);
     CHECK(block.value("width", 0) == width);
-    CHECK(block.value("fraction_with_reload", 0.0) >= block.value("fraction", 1.0));
+    CHECK(block.value("fraction_with_reload", 0.0) >= 0.999 * block.value("fraction", 1.0));
   }
   CHECK_THAT(report.value("blocks", ""), Catch::StartsWith("blocks of "));
   CHECK(report["bandwidth"]["all"].size() == 8);
