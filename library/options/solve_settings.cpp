@@ -200,9 +200,8 @@ OptionTable<SolveSettings> options_of_end() {
        "new values of the matrix do not make the preconditioner again",
        V::flag(&SolveSettings::reuses_preconditioner)},
       {"recycle", Group::rest,
-       "auto: solves use what those before have found, for sequences of systems that change "
-       "little\n"
-       "by little: they begin from the best combination of the last solutions, and for new values\n"
+       "auto: solves use what those before have found, where systems change little by little\n"
+       "They begin from the best combination of the last solutions, and for new values\n"
        "of the matrix amg is kept, gets the values or is made anew, whatever is predicted to\n"
        "cost least; none: each solve by itself; default: none",
        V::one_of(&SolveSettings::recycle, {"auto", "none"})}};
