@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "perfmodel/page_stock.h"
+
 namespace weft::perfmodel {
 namespace {
 
@@ -22,10 +24,6 @@ constexpr std::size_t place_step = 25 * std::size_t{64};
 
 /// MADV_COLLAPSE of Linux 6.1, which the C library of Debian 12 does not name.
 constexpr int collapse = 25;
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 void* map(std::size_t bytes) {
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -90,7 +88,7 @@ void unmap_array(void* array, std::size_t bytes) {
   const std::size_t place = reinterpret_cast<std::uintptr_t>(array) % page_bytes;
   void* const pages = static_cast<std::byte*>(array) - place;
   if (place + bytes >= huge_page_bytes)
-    unmap_pages(pages, place + bytes);
+    PageStock::give_back(pages, round_up(place + bytes, huge_page_bytes));
   else
     std::free(pages);
 }

@@ -146,6 +146,7 @@ set(WEFT_LIBRARY_SOURCES
     perfmodel/huge_page_buffer.cpp
     perfmodel/likwid_markers.cpp
     perfmodel/mode_model.cpp
+    perfmodel/page_stock.cpp
     perfmodel/phase_times.cpp
     perfmodel/simd.cpp
     perfmodel/statistics.cpp
@@ -162,7 +163,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/coarsening/near_null_space.cpp
     solver/amg/coarsening/node_columns.cpp
     solver/amg/coarsening/node_matrix.cpp
-    solver/amg/coarsening/page_stock.cpp
     solver/amg/coarsening/prolongator.cpp
     solver/amg/coarsening/rank_count.cpp
     solver/amg/coarsening/renewed_galerkin.cpp

@@ -6,9 +6,9 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "library/settings/near_null_choice.h"
+#include "perfmodel/page_stock.h"
 #include "solver/amg/amg_preconditioner.h"
 #include "solver/amg/coarsening/near_null_space.h"
-#include "solver/amg/coarsening/page_stock.h"
 #include "solver/multigrid/cycle_options.h"
 #include "solver/multigrid/multigrid_preconditioner.h"
 #include "solver/precondition/diagonal_preconditioner.h"
@@ -84,7 +84,7 @@ MadePreconditioner collective_make_amg(const spmv::SparseOperator& op,
                                        const spmv::Problem& problem, std::vector<double> constant) {
   amg.mode = *spmv::parse_mode(settings.mode);
   amg.keeps_set_up = problem.is_file() && problem.path.empty();  // rows of the caller
-  const solver::amg::PageStock stock;  // the set-up takes pages that the choice leaves
+  const perfmodel::PageStock stock;  // the set-up takes pages that the choice leaves
   NearNullChoice near_null;
   if (constant.empty())
     near_null = collective_choose_near_null(op, settings, problem);

@@ -9,6 +9,7 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "library/system/operator_products.h"
+#include "perfmodel/page_stock.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/entries/file_entries.h"
 #include "spmv/files/matrix_market_header.h"
@@ -86,6 +87,7 @@ LinearSystem::LinearSystem(const comm_thread::Crew& crew, spmv::Problem problem,
   auto loaded =
       collective_load_matrix(crew.communicator(), crew.team(), problem_, settings, false, remarks_);
   half_ = std::move(loaded.half);
+  perfmodel::PageStock::unmap_free();  // else it would stay beside the ordered rows
   collective_use_matrix(crew,
                         collective_order_matrix(crew.communicator(), crew.team(),
                                                 std::move(loaded.matrix), settings, name()),

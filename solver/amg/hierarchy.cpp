@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "perfmodel/page_stock.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/node_matrix.h"
 #include "solver/amg/coarsening/node_rows.h"
-#include "solver/amg/coarsening/page_stock.h"
 #include "solver/amg/coarsening/prolongator.h"
 #include "solver/amg/coarsening/rank_count.h"
 #include "solver/amg/coarsening/renewed_galerkin.h"
@@ -64,7 +64,7 @@ Hierarchy<Value>::Hierarchy(const spmv::SparseOperator& op, const Settings& sett
       settings_(settings),
       gathering_(gathering_of(settings.gather_rows)),
       space_(std::move(near_null_space)) {
-  const PageStock stock;
+  const perfmodel::PageStock stock;
   collective_build();
   make_cycle_vectors(crew_, settings_, levels_, coarsest());
   crew_.communicator().barrier();  // both ends of every pair exist
@@ -117,7 +117,7 @@ void Hierarchy<Value>::collective_bound_norm() {
 template <class Value>
 bool Hierarchy<Value>::collective_take_new_values() {
   if (!settings_.keeps_set_up) return false;
-  const PageStock stock;
+  const perfmodel::PageStock stock;
   transfer_norms_.clear();
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const perfmodel::Stopwatch watch;
@@ -126,7 +126,7 @@ bool Hierarchy<Value>::collective_take_new_values() {
                            .plan = i == 0 ? op_.halo_plan() : kept_[i - 1].plan,
                            .thread_rows = level.thread_rows};
     if (i > 0) transfer_ = std::move(kept_[i - 1].transfer);
-    PageVector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
+    perfmodel::PageVector<double> scale = collective_fill_level(i, fine, level.report.is_direct);
     if (!level.report.is_direct) collective_make_smoother(i, fine);
     if (i > 0) keep_transfer(kept_[i - 1]);
     if (i < kept_.size()) {
@@ -151,9 +151,9 @@ void Hierarchy<Value>::keep_transfer(Kept& kept) {
 }
 
 template <class Value>
-PageVector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
-                                                           const LevelMatrix& fine,
-                                                           bool is_direct) {
+perfmodel::PageVector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
+                                                                      const LevelMatrix& fine,
+                                                                      bool is_direct) {
   Level<Value>& level = *levels_[number];
   const bool is_finest = number == 0;
   Level<Value>* const finer = is_finest ? nullptr : levels_[number - 1].get();
@@ -162,7 +162,7 @@ PageVector<double> Hierarchy<Value>::collective_fill_level(std::size_t number,
                    is_finest ? std::vector<double>{}
                              : collective_bound_rounding(crew_, finer->thread_rows, *transfer_),
                    scale);
-  PageVector<double> own_scale = own_part(crew_, level.thread_rows, scale);
+  perfmodel::PageVector<double> own_scale = own_part(crew_, level.thread_rows, scale);
   if (is_finest)
     finest_scale_ = own_scale;
   else
@@ -190,7 +190,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
                                                              matrix.rank, matrix.halo_columns),
       .thread_rows = level.thread_rows};
   const bool is_direct = matrix.partition.row_count() <= settings_.direct_rows;
-  PageVector<double> own_scale = collective_fill_level(number, fine, is_direct);
+  perfmodel::PageVector<double> own_scale = collective_fill_level(number, fine, is_direct);
   if (settings_.keeps_set_up && number > 0) {
     kept_.back().plan = fine.plan;
     keep_transfer(kept_.back());
@@ -298,9 +298,8 @@ void Hierarchy<Value>::collective_make_smoother(std::size_t number, const LevelM
 }
 
 template <class Value>
-std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t number,
-                                                                    const LevelMatrix& matrix,
-                                                                    PageVector<double>& scale) {
+std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(
+    std::size_t number, const LevelMatrix& matrix, perfmodel::PageVector<double>& scale) {
   Level<Value>& level = *levels_[number];
   // What the product does not need is gone before it: its pages are wanted.
   std::optional<StrongRows> strong(std::in_place, crew_, matrix, settings_.strength);
@@ -348,7 +347,7 @@ std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen(std::size_t 
 
 template <class Value>
 std::optional<GalerkinProduct> Hierarchy<Value>::collective_coarsen_nodes(
-    std::size_t number, const LevelMatrix& matrix, PageVector<double>& scale) {
+    std::size_t number, const LevelMatrix& matrix, perfmodel::PageVector<double>& scale) {
   const NodeRows nodes(matrix.matrix.partition, matrix.matrix.rank, space_.block_size);
   const spmv::DistributedMatrix condensed = collective_condense(crew_, matrix, nodes);
   const LevelMatrix of_nodes{

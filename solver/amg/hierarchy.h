@@ -75,8 +75,8 @@ class Hierarchy {
   }
   /// Scale, transfers from the finer level, and its matrix or direct solution. Returns the scale of
   /// own rows.
-  PageVector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
-                                           bool is_direct);
+  perfmodel::PageVector<double> collective_fill_level(std::size_t number, const LevelMatrix& fine,
+                                                      bool is_direct);
   /// True if the levels' nonzeros say that a W-cycle takes a little more work than a V-cycle.
   bool has_cheap_w_cycle() const;
   void collective_bound_norm();
@@ -95,12 +95,12 @@ class Hierarchy {
                                     const Chains& chains);
   /// Also makes the smoother. `scale` is used up where there is a product.
   std::optional<GalerkinProduct> collective_coarsen(std::size_t number, const LevelMatrix& matrix,
-                                                    PageVector<double>& scale);
+                                                    perfmodel::PageVector<double>& scale);
   /// The same by aggregates of nodes, whose coarse rows represent `space_`, which becomes that of
   /// the coarse level.
   std::optional<GalerkinProduct> collective_coarsen_nodes(std::size_t number,
                                                           const LevelMatrix& matrix,
-                                                          PageVector<double>& scale);
+                                                          perfmodel::PageVector<double>& scale);
 
   const spmv::SparseOperator& op_;
   comm_thread::Communicator communicator_;  // for the levels' own messages
@@ -112,7 +112,7 @@ class Hierarchy {
   std::vector<std::unique_ptr<Level<Value>>> levels_;
   std::optional<CoarsestLevel> coarsest_;
   std::optional<Transfer> transfer_;  // during set-up
-  PageVector<double> finest_scale_;
+  perfmodel::PageVector<double> finest_scale_;
   std::vector<double> transfer_norms_;  // ‖P‖², by level
   double norm_ = 1;
 };

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
+#include "perfmodel/page_vector.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/level_operator.h"
 #include "solver/amg/polynomial.h"
 #include "solver/amg/settings.h"
@@ -40,7 +40,7 @@ class LevelVector {
   std::int64_t bytes() const { return std::ssize(entries_) * std::int64_t{sizeof(Value)}; }
 
  private:
-  PageVector<Value> entries_;
+  perfmodel::PageVector<Value> entries_;
 };
 
 /// A level as the cycle uses it, scaled by D^(-1/2) from both sides: its matrix has ones on the

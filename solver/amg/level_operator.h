@@ -12,8 +12,8 @@
 
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/page_vector.h"
 #include "perfmodel/phase_times.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/modes/chained_work.h"
 #include "spmv/modes/mode.h"
 #include "spmv/modes/run_in_mode.h"
@@ -300,8 +300,8 @@ class LevelOperator {
   spmv::HaloPlan plan_;
   std::vector<spmv::LocalIndex> thread_rows_;
   std::vector<Part> parts_;  // by thread
-  PageVector<std::uint16_t> columns_;  // with room for two words a slot
-  PageVector<Value> values_;
+  perfmodel::PageVector<std::uint16_t> columns_;  // with room for two words a slot
+  perfmodel::PageVector<Value> values_;
 };
 
 /// Gives `rows` new values where it has the pattern of the functions, else makes it anew and

@@ -7,10 +7,10 @@
 
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/level_matrix.h"
 #include "solver/amg/coarsening/node_columns.h"
 #include "solver/amg/coarsening/node_rows.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
@@ -57,9 +57,9 @@ class RotationEnergy {
   /// Couplings of the nodes of a thread, of each node in ascending order of the other.
   struct Part {
     std::vector<std::int64_t> ends{};  // by node, in `columns`
-    PageVector<spmv::LocalIndex> columns{};
-    PageVector<float> blocks{};  // [columns][size][size]
-    PageVector<float> weights{};  // [columns]
+    perfmodel::PageVector<spmv::LocalIndex> columns{};
+    perfmodel::PageVector<float> blocks{};  // [columns][size][size]
+    perfmodel::PageVector<float> weights{};  // [columns]
     std::vector<char> is_at_rim{};  // by node: 1 next to nodes that are held, else 0
   };
   class NodeCouplings;

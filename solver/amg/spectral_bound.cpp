@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm_thread/engine/reproducible_sum.h"
+#include "perfmodel/page_vector.h"
 #include "perfmodel/simd.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/direct/tridiagonal_spectrum.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/rows/vector_halo.h"
@@ -117,7 +117,7 @@ class Lanczos {
   comm_thread::Crew crew_;
   const LevelOperator<Value>& off_diagonal_;
   comm_thread::ReproducibleSum sum_;
-  PageVector<Value> v_, w_, before_;
+  perfmodel::PageVector<Value> v_, w_, before_;
   spmv::VectorHalo<Value> halo_;
   perfmodel::PhaseTimer timer_;
 };

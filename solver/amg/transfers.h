@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/galerkin.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/row_values.h"
 #include "solver/amg/level.h"
 #include "spmv/rows/partition.h"
@@ -20,7 +20,7 @@ struct Transfer {
   CouplingRows<float> prolongator;
   CoarseColumns columns;
   Restriction restriction{};  // of the product, made after the others
-  PageVector<double> scale;  // of the finer level's own rows
+  perfmodel::PageVector<double> scale;  // of the finer level's own rows
   /// D^(1/2) of the finer level's own rows and the halo of R.
   std::unique_ptr<RowValues<double>> inverse_scale{};
 };

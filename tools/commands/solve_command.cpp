@@ -23,6 +23,7 @@
 #include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
 #include "library/system/solve_forecast.h"
+#include "perfmodel/page_stock.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/checkpoint/checkpoints.h"
 #include "solver/methods/method_table.h"
@@ -326,6 +327,8 @@ SolveFacts collective_measure(Job& job, LinearSystem& system, SolveOptions& opti
 int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch& watch,
                      const spmv::RightHandSide& right_hand_side, const library::SolveUse& use,
                      const MemoryForecast& forecast, RunOutput& output) {
+  // What reading and ordering leave is for the set-up of amg.
+  std::optional<perfmodel::PageStock> pages(std::in_place);
   const auto made = collective_make_system(job, spmv::Problem::parse(options.problem), options,
                                            options.is_matrix_free());
   LinearSystem& system = *made;
@@ -339,7 +342,12 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
   Watcher watcher(job, options, watch, forecast, forecast_of, output.timeline);
   library::SolveHooks hooks = watcher.hooks();
   hooks.checkpoints = checkpoints.get();
+  hooks.on_set_up = [&, tell = hooks.on_set_up](const library::SolveSettings& settings) {
+    if (!settings.preconditioner.starts_with("amg")) pages.reset();
+    tell(settings);
+  };
   ChosenSolver solver(system.op(), options.settings(), system.context(), hooks);
+  pages.reset();
   watcher.begin_with(solver);
   std::vector<LinearSystem::Vector> solutions;  // of several right-hand sides
   const std::vector<SolveReport> results =

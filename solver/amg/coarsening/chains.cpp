@@ -93,7 +93,8 @@ Chains::Chains(const comm_thread::Crew& crew, const LevelMatrix& level, const St
       first_row_(level.matrix.first_row()),
       places_(scale.size(), Place{}) {
   if (crew.communicator().size() > 1) collective_fetch(crew);
-  std::vector<PageVector<Solved>> parts(static_cast<std::size_t>(crew.team().thread_count()));
+  std::vector<perfmodel::PageVector<Solved>> parts(
+      static_cast<std::size_t>(crew.team().thread_count()));
   const auto for_rows = [&](const TeamThread& thread, const auto& work) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto begin = static_cast<std::size_t>(level.thread_rows[index]);
@@ -102,7 +103,7 @@ Chains::Chains(const comm_thread::Crew& crew, const LevelMatrix& level, const St
   };
   // A segment between rows of two threads is solved by both.
   crew.team().run([&](const TeamThread& thread) {
-    PageVector<Solved>& part = parts[static_cast<std::size_t>(thread.index)];
+    perfmodel::PageVector<Solved>& part = parts[static_cast<std::size_t>(thread.index)];
     for_rows(thread, [&](std::size_t row, std::size_t begin, std::size_t end) {
       if (places_[row].segment >= 0 || !is_link(row)) return;
       part.push_back(solve(segment_of(row), inverts));

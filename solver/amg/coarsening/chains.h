@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/aggregates.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/independent_set.h"
 #include "solver/amg/coarsening/level_matrix.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/strong_rows.h"
 #include "spmv/rows/index.h"
 
@@ -131,8 +131,8 @@ class Chains {
   std::span<const double> scale_;
   spmv::GlobalIndex first_row_;
   std::vector<Row> others_;  // rows of other ranks, ascending
-  PageVector<Place> places_;  // of own rows
-  PageVector<Solved> segments_;  // with links of this rank
+  perfmodel::PageVector<Place> places_;  // of own rows
+  perfmodel::PageVector<Solved> segments_;  // with links of this rank
 };
 
 }  // namespace weft::solver::amg

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/page_allocator.h"
+#include "perfmodel/page_vector.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -46,8 +46,8 @@ static_assert(sizeof(PackedCoupling) == 12);
 /// Rows of couplings, one after the other.
 template <class Entry>
 struct EntryRows {
-  PageVector<std::int64_t> begin{0};  // [row count + 1]
-  PageVector<Entry> couplings{};
+  perfmodel::PageVector<std::int64_t> begin{0};  // [row count + 1]
+  perfmodel::PageVector<Entry> couplings{};
 
   std::span<const Entry> row(std::size_t row) const {
     return {couplings.data() + begin[row], couplings.data() + begin[row + 1]};

@@ -132,7 +132,7 @@ class Names {
 
 Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
-                                 const PageVector<FineRow>& product,
+                                 const perfmodel::PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns) {
   Foreign foreign;
   foreign.sent = find_rows(prolongator, product.size(), coarse, columns);
@@ -187,8 +187,8 @@ Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatri
   return foreign;
 }
 
-void collective_renew_values(const comm_thread::Crew& crew, const PageVector<FineRow>& product,
-                             Foreign& foreign) {
+void collective_renew_values(const comm_thread::Crew& crew,
+                             const perfmodel::PageVector<FineRow>& product, Foreign& foreign) {
   comm_thread::Lists<double> values;
   for (const auto& [owner, rows] : foreign.sent)
     for (const LocalIndex row : rows)

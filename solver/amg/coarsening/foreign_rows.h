@@ -38,14 +38,14 @@ struct Foreign {
 /// Collective. Thread: the main thread. Talks to those concerned only.
 Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
-                                 const PageVector<FineRow>& product,
+                                 const perfmodel::PageVector<FineRow>& product,
                                  const spmv::RowPartition& coarse, CoarseColumns& columns);
 
 /// Brings the values of the rows of A·P that `foreign` has, for other values of A. `product`: this
 /// rank's rows, with the same entries as before. Collective. Thread: the main thread. Talks to
 /// those concerned only.
-void collective_renew_values(const comm_thread::Crew& crew, const PageVector<FineRow>& product,
-                             Foreign& foreign);
+void collective_renew_values(const comm_thread::Crew& crew,
+                             const perfmodel::PageVector<FineRow>& product, Foreign& foreign);
 
 /// How fine values reach the ranks that got rows.
 spmv::HaloPlan plan_of(const Foreign& foreign);

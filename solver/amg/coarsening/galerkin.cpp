@@ -24,7 +24,7 @@ MadeRows multiply_prolongator(const comm_thread::Crew& crew, const LevelMatrix& 
                               std::size_t block) {
   MadeRows product{
       .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
-      .rows = PageVector<FineRow>(static_cast<std::size_t>(level.row_count()))};
+      .rows = perfmodel::PageVector<FineRow>(static_cast<std::size_t>(level.row_count()))};
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     RowAccumulator sums(column_count);
@@ -106,7 +106,8 @@ CouplingRows<float> transpose(const comm_thread::Crew& crew, const LevelMatrix& 
 /// The rows as a matrix; columns are places in ascending global order.
 spmv::DistributedMatrix assemble(const comm_thread::Crew& crew, const spmv::RowPartition& coarse,
                                  const std::vector<LocalIndex>& thread_rows,
-                                 const PageVector<FineRow>& made, const CoarseColumns& columns,
+                                 const perfmodel::PageVector<FineRow>& made,
+                                 const CoarseColumns& columns,
                                  const std::vector<LocalIndex>& places) {
   const int rank = crew.communicator().rank();
   spmv::DistributedMatrix matrix{.partition = coarse, .rank = rank, .rows = {}, .halo_columns = {}};
@@ -177,7 +178,7 @@ GalerkinProduct collective_multiply_here(const comm_thread::Crew& crew, const Le
                                          const spmv::RowPartition& coarse, CoarseColumns& columns,
                                          std::size_t block, bool keeps_product) {
   MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
-  PageVector<FineRow>& product = made_product.rows;
+  perfmodel::PageVector<FineRow>& product = made_product.rows;
   Foreign foreign = collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
   for (std::size_t row = 0; row < foreign.rows.size(); ++row)
     product.push_back(foreign.product.row(row));
@@ -188,7 +189,7 @@ GalerkinProduct collective_multiply_here(const comm_thread::Crew& crew, const Le
       spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
   MadeRows made{
       .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
-      .rows = PageVector<FineRow>(restriction.rows.row_count())};
+      .rows = perfmodel::PageVector<FineRow>(restriction.rows.row_count())};
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     RowAccumulator sums(columns.count());

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "comm_thread/engine/crew.h"
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/coarse_columns.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/level_matrix.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/halo_plan.h"
@@ -29,7 +29,7 @@ struct Restriction {
 /// Rows that threads made.
 struct MadeRows {
   std::vector<RowBlocks> blocks;  // by thread
-  PageVector<FineRow> rows;  // in the blocks
+  perfmodel::PageVector<FineRow> rows;  // in the blocks
 };
 
 /// What a product leaves for other values of A. They have the same columns, and find memory that

@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "solver/amg/coarsening/page_allocator.h"
+#include "perfmodel/page_vector.h"
 #include "spmv/problems/random_numbers.h"
 
 namespace weft::solver::amg {
@@ -43,12 +43,13 @@ IndependentSet::IndependentSet(const comm_thread::Crew& crew, const LevelMatrix&
   std::int64_t open_everywhere = 1;
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    PageVector<LocalIndex> undecided;
+    perfmodel::PageVector<LocalIndex> undecided;
     undecided.reserve(
         static_cast<std::size_t>(level.thread_rows[index + 1] - level.thread_rows[index]));
     for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
       if (!strong.is_alone(static_cast<std::size_t>(row))) undecided.push_back(row);
-    PageVector<LocalIndex> uncovered = undecided;  // rows whose neighbours have no root yet
+    perfmodel::PageVector<LocalIndex> uncovered =
+        undecided;  // rows whose neighbours have no root yet
     for (int round = 0; open_everywhere > 0; ++round) {
       for (const LocalIndex row : undecided) {
         const auto i = static_cast<std::size_t>(row);

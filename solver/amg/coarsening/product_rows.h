@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/coupling.h"
 #include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/level_matrix.h"
-#include "solver/amg/coarsening/page_allocator.h"
 
 namespace weft::solver::amg {
 
@@ -37,8 +37,9 @@ void visit_product_rows(const LevelMatrix& level, const CouplingRows<float>& pro
 /// Rows first … last-1 of R·(A·P): calls add(row of A·P, r_ik) for each entry of row i, then
 /// end(i). `product`: the rows of A·P, own ones and those of other ranks.
 template <class Add, class End>
-void visit_coarse_rows(const CouplingRows<float>& restriction, const PageVector<FineRow>& product,
-                       std::size_t first, std::size_t last, const Add& add, const End& end) {
+void visit_coarse_rows(const CouplingRows<float>& restriction,
+                       const perfmodel::PageVector<FineRow>& product, std::size_t first,
+                       std::size_t last, const Add& add, const End& end) {
   const auto& entries = restriction.couplings;
   const auto fine_row = [&](std::size_t k) -> const FineRow& {
     return product[static_cast<std::size_t>(entries[k].column)];

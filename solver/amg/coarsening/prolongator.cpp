@@ -76,11 +76,14 @@ void collective_fetch_halo(const comm_thread::Crew& crew, const LevelMatrix& lev
 }
 
 /// The local number of the aggregate of each own row and each row of the halo, or no_column.
-PageVector<LocalIndex> number_aggregates(const comm_thread::Crew& crew, const LevelMatrix& level,
-                                         const Aggregates& aggregates, CoarseColumns& columns) {
+perfmodel::PageVector<LocalIndex> number_aggregates(const comm_thread::Crew& crew,
+                                                    const LevelMatrix& level,
+                                                    const Aggregates& aggregates,
+                                                    CoarseColumns& columns) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
   const GlobalIndex first = aggregates.partition().begin(level.matrix.rank);
-  PageVector<LocalIndex> numbers(row_count + static_cast<std::size_t>(level.plan.halo_count));
+  perfmodel::PageVector<LocalIndex> numbers(row_count +
+                                            static_cast<std::size_t>(level.plan.halo_count));
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
@@ -108,7 +111,8 @@ CouplingRows<float> collective_build_prolongator(const comm_thread::Crew& crew,
                                                  const Aggregates& aggregates, double factor,
                                                  CoarseColumns& columns, const Chains* chains) {
   const auto row_count = static_cast<std::size_t>(level.row_count());
-  const PageVector<LocalIndex> aggregate_of = number_aggregates(crew, level, aggregates, columns);
+  const perfmodel::PageVector<LocalIndex> aggregate_of =
+      number_aggregates(crew, level, aggregates, columns);
   // A chain may reach beyond the halo: its roots get their numbers before the threads need them.
   const bool may_reach_others = chains && crew.communicator().size() > 1;
   for (std::size_t row = 0; may_reach_others && row < row_count; ++row)

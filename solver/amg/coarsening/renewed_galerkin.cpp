@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/foreign_rows.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "solver/amg/coarsening/product_rows.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -23,7 +23,7 @@ void multiply(const comm_thread::Crew& crew, const LevelMatrix& level,
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     std::size_t block = 0;
-    PageVector<double> sums(static_cast<std::size_t>(column_count), 0.0);
+    perfmodel::PageVector<double> sums(static_cast<std::size_t>(column_count), 0.0);
     visit_product_rows(
         level, prolongator, static_cast<std::size_t>(level.thread_rows[index]),
         static_cast<std::size_t>(level.thread_rows[index + 1]),
@@ -45,7 +45,7 @@ void collective_renew_galerkin(const comm_thread::Crew& crew, const LevelMatrix&
                                const Restriction& restriction, KeptProduct& kept,
                                spmv::DistributedMatrix& coarse) {
   multiply(crew, level, prolongator, columns.count(), kept.own);
-  PageVector<FineRow>& product = kept.own.rows;
+  perfmodel::PageVector<FineRow>& product = kept.own.rows;
   collective_renew_values(crew, product, kept.foreign);
   for (std::size_t row = 0; row < kept.foreign.rows.size(); ++row)
     product.push_back(kept.foreign.product.row(row));
@@ -58,7 +58,7 @@ void collective_renew_galerkin(const comm_thread::Crew& crew, const LevelMatrix&
       spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
   crew.team().run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
-    PageVector<double> sums(static_cast<std::size_t>(columns.count()), 0.0);
+    perfmodel::PageVector<double> sums(static_cast<std::size_t>(columns.count()), 0.0);
     visit_coarse_rows(
         restriction.rows, product, static_cast<std::size_t>(thread_rows[index]),
         static_cast<std::size_t>(thread_rows[index + 1]),

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/coupling.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -35,7 +35,7 @@ class RowBlocks {
   /// on what the call before has left there; rows are asked for in the order in which they came.
   std::span<PackedCoupling> writable(std::span<const PackedCoupling> row, std::size_t& block) {
     if (row.empty()) return {};
-    const auto is_in = [&](const PageVector<PackedCoupling>& entries) {
+    const auto is_in = [&](const perfmodel::PageVector<PackedCoupling>& entries) {
       return std::less_equal()(entries.data(), row.data()) &&
              std::less()(row.data(), entries.data() + entries.size());
     };
@@ -44,13 +44,13 @@ class RowBlocks {
         .subspan(static_cast<std::size_t>(row.data() - blocks_[block].data()), row.size());
   }
   /// All entries.
-  std::span<PageVector<PackedCoupling>> blocks() { return blocks_; }
+  std::span<perfmodel::PageVector<PackedCoupling>> blocks() { return blocks_; }
 
  private:
   static constexpr std::size_t first_block = 4096;
   static constexpr std::size_t largest_block = 262144;
 
-  std::vector<PageVector<PackedCoupling>> blocks_;
+  std::vector<perfmodel::PageVector<PackedCoupling>> blocks_;
 };
 
 /// Adds couplings of one row after the other; a row has its columns in the order in which they

@@ -7,7 +7,7 @@
 
 #include "comm_thread/engine/crew.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/amg/coarsening/page_allocator.h"
+#include "perfmodel/page_vector.h"
 #include "spmv/rows/halo_plan.h"
 #include "spmv/rows/index.h"
 #include "spmv/rows/vector_halo.h"
@@ -46,17 +46,17 @@ class RowValues {
 
  private:
   comm_thread::Crew crew_;
-  PageVector<Value> values_;
+  perfmodel::PageVector<Value> values_;
   spmv::VectorHalo<Value> halo_;
 };
 
 /// The values of own rows, copied by the threads that have them. Thread: the main thread, outside
 /// the team.
 template <class Value>
-PageVector<Value> own_part(const comm_thread::Crew& crew,
-                           std::span<const spmv::LocalIndex> thread_rows,
-                           const RowValues<Value>& values) {
-  PageVector<Value> own(static_cast<std::size_t>(thread_rows.back()));
+perfmodel::PageVector<Value> own_part(const comm_thread::Crew& crew,
+                                      std::span<const spmv::LocalIndex> thread_rows,
+                                      const RowValues<Value>& values) {
+  perfmodel::PageVector<Value> own(static_cast<std::size_t>(thread_rows.back()));
   crew.team().run([&](const comm_thread::TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     const auto rows =

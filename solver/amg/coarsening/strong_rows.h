@@ -5,8 +5,8 @@
 #include <span>
 
 #include "comm_thread/engine/crew.h"
+#include "perfmodel/page_vector.h"
 #include "solver/amg/coarsening/level_matrix.h"
-#include "solver/amg/coarsening/page_allocator.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver::amg {
@@ -47,12 +47,12 @@ class StrongRows {
   bool is_alone(std::size_t row) const { return counts_[row] == 0; }
 
  private:
-  PageVector<std::size_t> begins_;
-  PageVector<std::int32_t> counts_;
-  PageVector<spmv::LocalIndex> columns_;
-  PageVector<double> values_;
-  PageVector<double> diagonal_;
-  PageVector<std::int32_t> dependents_;
+  perfmodel::PageVector<std::size_t> begins_;
+  perfmodel::PageVector<std::int32_t> counts_;
+  perfmodel::PageVector<spmv::LocalIndex> columns_;
+  perfmodel::PageVector<double> values_;
+  perfmodel::PageVector<double> diagonal_;
+  perfmodel::PageVector<std::int32_t> dependents_;
   double one_way_share_ = 0;
   bool is_of_chains_ = false;
   bool has_only_chains_ = false;

@@ -2,7 +2,12 @@
 
 #include <cstddef>
 
-namespace weft::solver::amg {
+namespace weft::perfmodel {
+
+/// `bytes`, or as many as there are in whole units.
+inline std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 /// Huge pages that one step of a set-up leaves to the next: on a virtual machine the first touch of
 /// a page costs several times as much as all that is done with it, and took a third of a set-up.
@@ -10,8 +15,9 @@ namespace weft::solver::amg {
 ///     a unit of 2 MiB     | array | array | free | array ... free |     mapped and unmapped whole
 ///
 /// Arrays share units, from any place in a unit. Units without arrays stay mapped while there is a
-/// PageStock, and are taken again by any thread. Values are whatever was there. Pages keep the NUMA
-/// domain of their first user, which has about the same rows in each step. Thread: any.
+/// PageStock, those of a large HugePageBuffer as well, and are taken again by any thread. Values
+/// are whatever was there. Pages keep the NUMA domain of their first user, which has about the same
+/// rows in each step. Thread: any.
 class PageStock {
  public:
   static constexpr std::size_t unit_bytes = std::size_t{2} << 20;
@@ -27,6 +33,8 @@ class PageStock {
   static void* take(std::size_t bytes);
   /// The same bytes as of `take`.
   static void give_back(void* pages, std::size_t bytes);
+  /// Unmaps all units without arrays, where nothing that comes will take as much.
+  static void unmap_free();
 };
 
-}  // namespace weft::solver::amg
+}  // namespace weft::perfmodel

@@ -1,4 +1,4 @@
-#include "solver/amg/coarsening/page_stock.h"
+#include "perfmodel/page_stock.h"
 
 #include <cstdint>
 #include <iterator>
@@ -7,12 +7,8 @@
 
 #include "perfmodel/huge_page_buffer.h"
 
-namespace weft::solver::amg {
+namespace weft::perfmodel {
 namespace {
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 /// What all stocks share.
 struct FreePages {
@@ -51,13 +47,18 @@ struct FreePages {
   }
 
   std::mutex mutex;
+  void unmap_all() {
+    for (auto region = regions.begin(); region != regions.end();) region = unmap_units(region);
+  }
+
   int stock_count = 0;
   Regions regions;
 };
 
+/// Never destroyed: arrays of static lifetime are given back later.
 FreePages& free_pages() {
-  static FreePages pages;
-  return pages;
+  static FreePages* const pages = new FreePages;
+  return *pages;
 }
 
 }  // namespace
@@ -71,9 +72,13 @@ PageStock::PageStock() {
 PageStock::~PageStock() {
   FreePages& pages = free_pages();
   const std::lock_guard lock(pages.mutex);
-  if (--pages.stock_count > 0) return;
-  for (auto region = pages.regions.begin(); region != pages.regions.end();)
-    region = pages.unmap_units(region);
+  if (--pages.stock_count == 0) pages.unmap_all();
+}
+
+void PageStock::unmap_free() {
+  FreePages& pages = free_pages();
+  const std::lock_guard lock(pages.mutex);
+  pages.unmap_all();
 }
 
 void* PageStock::take(std::size_t bytes) {
@@ -103,4 +108,4 @@ void PageStock::give_back(void* taken, std::size_t bytes) {
   if (pages.stock_count == 0) pages.unmap_units(region);
 }
 
-}  // namespace weft::solver::amg
+}  // namespace weft::perfmodel

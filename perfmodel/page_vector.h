@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "solver/amg/coarsening/page_stock.h"
+#include "perfmodel/page_stock.h"
 
-namespace weft::solver::amg {
+namespace weft::perfmodel {
 
 /// Allocator of large arrays that grow, on huge pages of the stock. New elements are not
 /// initialised, so that `resize` touches no page.
@@ -48,4 +48,4 @@ class PageAllocator {
 template <class Value>
 using PageVector = std::vector<Value, PageAllocator<Value>>;
 
-}  // namespace weft::solver::amg
+}  // namespace weft::perfmodel

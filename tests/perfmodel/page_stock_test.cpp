@@ -1,12 +1,14 @@
-#include "solver/amg/coarsening/page_stock.h"
+#include "perfmodel/page_stock.h"
 
 #include <cstddef>
+#include <cstdint>
 
 #include <catch2/catch.hpp>
 
-#include "solver/amg/coarsening/page_allocator.h"
+#include "perfmodel/huge_page_buffer.h"
+#include "perfmodel/page_vector.h"
 
-namespace weft::solver::amg {
+namespace weft::perfmodel {
 
 TEST_CASE("pages that are given back are taken again, whole, in parts and joined") {
   constexpr std::size_t unit = PageStock::unit_bytes;
@@ -43,6 +45,36 @@ TEST_CASE("small arrays share a unit, which is whole again once they are gone") 
   PageStock::give_back(first, unit);
 }
 
+TEST_CASE("pages of a large array are taken again while there is a stock") {
+  constexpr std::size_t unit = PageStock::unit_bytes;
+  constexpr std::size_t count = 2 * unit / sizeof(double);
+  const PageStock stock;
+  const auto fill_and_leave = [] {
+    HugePageBuffer<double> array(count);
+    array[count - 1] = 7;
+    return reinterpret_cast<std::uintptr_t>(array.data());
+  };
+  const std::uintptr_t place = fill_and_leave();
+  void* const pages = PageStock::take(3 * unit);  // its beginning is not that of a page
+  CHECK(reinterpret_cast<std::uintptr_t>(pages) == place / unit * unit);
+  PageStock::give_back(pages, 3 * unit);
+  // New arrays have new pages, whose elements are zero.
+  CHECK(HugePageBuffer<double>(count)[count - 1] == 0);
+}
+
+TEST_CASE("pages that nothing will take are unmapped before the stock ends") {
+  constexpr std::size_t unit = PageStock::unit_bytes;
+  const PageStock stock;
+  auto* const pages = static_cast<std::byte*>(PageStock::take(2 * unit));
+  pages[unit] = std::byte{7};
+  PageStock::give_back(pages + unit, unit);
+  PageStock::unmap_free();
+  auto* const others = static_cast<std::byte*>(PageStock::take(unit));
+  CHECK(others[0] == std::byte{0});
+  PageStock::give_back(others, unit);
+  PageStock::give_back(pages, unit);
+}
+
 TEST_CASE("a vector on pages keeps its elements while it grows") {
   const PageStock stock;
   PageVector<int> numbers;
@@ -53,4 +85,4 @@ TEST_CASE("a vector on pages keeps its elements while it grows") {
   CHECK(wrong == 0);
 }
 
-}  // namespace weft::solver::amg
+}  // namespace weft::perfmodel
