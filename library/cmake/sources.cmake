@@ -412,6 +412,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/order/row_graph.cpp
     spmv/order/row_move.cpp
     spmv/order/row_order.cpp
+    spmv/order/symmetric_pattern.cpp
     spmv/problems/anderson_generator.cpp
     spmv/problems/coefficient_file.cpp
     spmv/problems/convection_generator.cpp

@@ -25,7 +25,7 @@ OrderedMatrix collective_order(const comm_thread::Communicator& communicator,
                                const MatrixSettings& settings) {
   const perfmodel::Stopwatch watch;
   spmv::OrderChoice chosen{settings.order == "rcm", ""};
-  if (settings.order == "auto") chosen = spmv::collective_choose_order(communicator, given);
+  if (settings.order == "auto") chosen = spmv::collective_choose_order(communicator, team, given);
   spmv::OrderingChoice choice{.has_cuthill_mckee = chosen.has_cuthill_mckee,
                               .has_graph_partition = settings.partition == "metis",
                               .partition_by = settings.parsed_partition()};
@@ -34,7 +34,7 @@ OrderedMatrix collective_order(const comm_thread::Communicator& communicator,
     return {std::move(ordering), std::move(given)};
   choice.node_size = spmv::collective_find_node_size(communicator, given);
   ordering.has_cuthill_mckee = choice.has_cuthill_mckee;
-  ordering.order = spmv::collective_order_rows(communicator, given, choice);
+  ordering.order = spmv::collective_order_rows(communicator, team, given, choice);
   auto matrix = spmv::collective_reorder(communicator, team, given, *ordering.order);
   const double seconds = communicator.max(watch.seconds());
   ordering.gains = {.bandwidth_given = spmv::collective_bandwidth(communicator, given),

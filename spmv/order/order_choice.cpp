@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,30 @@ constexpr double distance_in_cache = 2048;
 /// Rows of a mesh in space in a good order are at most this multiple of N^(2/3) apart on average.
 constexpr double distance_in_order = 4;
 
+/// From the diagonal, of this rank's entries.
+std::int64_t sum_of_distances(const comm_thread::ComputeTeam& team,
+                              const DistributedMatrix& matrix) {
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(team.thread_count()));
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto share = comm_thread::share_of(matrix.rows.row_count, thread.index, thread.count);
+    const bool has_others = !matrix.halo_columns.empty();
+    std::int64_t sum = 0;
+    for (std::int64_t row = share.begin; row < share.end; ++row) {
+      const auto i = static_cast<std::size_t>(row);
+      const auto begin = static_cast<std::size_t>(matrix.rows.row_offsets[i]);
+      const auto end = static_cast<std::size_t>(matrix.rows.row_offsets[i + 1]);
+      const auto own = static_cast<LocalIndex>(row);
+      if (has_others)
+        for (std::size_t k = begin; k < end; ++k)
+          sum += std::abs(matrix.global_column(matrix.rows.columns[k]) - matrix.first_row() - row);
+      else
+        for (std::size_t k = begin; k < end; ++k) sum += std::abs(matrix.rows.columns[k] - own);
+    }
+    sums[static_cast<std::size_t>(thread.index)] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+}
+
 }  // namespace
 
 bool is_close(double rows, double distance) {
@@ -23,18 +49,13 @@ bool is_close(double rows, double distance) {
 }
 
 OrderChoice collective_choose_order(const comm_thread::Communicator& communicator,
+                                    const comm_thread::ComputeTeam& team,
                                     const DistributedMatrix& matrix) {
   const GlobalIndex nonzeros = matrix.global_nonzero_count;
   if (nonzeros > most_nonzeros_unasked)
     return {false, fmt::format("{} nonzeros are more than rank 0 reorders unasked", nonzeros)};
-  const GlobalIndex first = matrix.first_row();
-  std::int64_t sum = 0;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row)
-    for (auto k = matrix.rows.row_offsets[row]; k < matrix.rows.row_offsets[row + 1]; ++k)
-      sum += std::abs(matrix.global_column(matrix.rows.columns[static_cast<std::size_t>(k)]) -
-                      first - static_cast<GlobalIndex>(row));
   // Whole numbers: the same sum on any ranks.
-  const auto distances = static_cast<double>(communicator.sum(sum));
+  const auto distances = static_cast<double>(communicator.sum(sum_of_distances(team, matrix)));
   const double mean = nonzeros > 0 ? distances / static_cast<double>(nonzeros) : 0;
   const auto rows = static_cast<double>(matrix.partition.row_count());
   const std::string apart = fmt::format("coupled rows are {:.0f} rows apart on average", mean);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "comm_thread/mpi/communicator.h"
+#include "comm_thread/placement/compute_team.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
@@ -24,9 +25,10 @@ struct OrderChoice {
 /// do not stay in the first cache, and much further than in a good order of a mesh in space
 /// (measured in docs/notes/products.md).
 ///
-/// It depends on the matrix alone. Takes about the time of a product. Collective; the same on all
-/// ranks.
+/// It depends on the matrix alone. Takes less than the time of a product. Collective; the same on
+/// all ranks. Thread: the main thread, outside the team.
 OrderChoice collective_choose_order(const comm_thread::Communicator& communicator,
+                                    const comm_thread::ComputeTeam& team,
                                     const DistributedMatrix& matrix);
 
 }  // namespace weft::spmv

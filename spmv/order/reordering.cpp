@@ -14,11 +14,13 @@
 #include "spmv/order/cuthill_mckee.h"
 #include "spmv/order/graph_partition.h"
 #include "spmv/order/row_graph.h"
+#include "spmv/order/symmetric_pattern.h"
 
 namespace weft::spmv {
 namespace {
 
 using comm_thread::Communicator;
+using comm_thread::ComputeTeam;
 
 /// Decision of rank 0.
 struct Decision {
@@ -26,7 +28,8 @@ struct Decision {
   std::vector<GlobalIndex> part_sizes;  // [ranks]
 };
 
-Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
+Decision decide(const ComputeTeam& team, RowGraph graph, const OrderingChoice& choice,
+                int rank_count) {
   const auto row_count = static_cast<std::size_t>(graph.row_count());
   Decision decision;
   decision.part_sizes.resize(static_cast<std::size_t>(rank_count));
@@ -34,7 +37,8 @@ Decision decide(RowGraph graph, const OrderingChoice& choice, int rank_count) {
   if (choice.has_graph_partition) parts = partition_graph(graph, rank_count);
   for (const std::int32_t part : parts) ++decision.part_sizes[static_cast<std::size_t>(part)];
   if (choice.has_cuthill_mckee) {
-    decision.new_rows = reverse_cuthill_mckee(graph);
+    const StoredPattern stored = pattern_of(graph);
+    decision.new_rows = reverse_cuthill_mckee(team, stored.pattern);
   } else {
     decision.new_rows.resize(row_count);
     std::iota(decision.new_rows.begin(), decision.new_rows.end(), 0);
@@ -61,16 +65,49 @@ Decision for_rows_of(const Decision& nodes, int size) {
   return rows;
 }
 
-Decision decide_for_nodes(RowGraph graph, const OrderingChoice& choice, int rank_count) {
-  if (choice.node_size == 1) return decide(std::move(graph), choice, rank_count);
+Decision decide_for_nodes(const ComputeTeam& team, RowGraph graph, const OrderingChoice& choice,
+                          int rank_count) {
+  if (choice.node_size == 1) return decide(team, std::move(graph), choice, rank_count);
   graph = node_graph(graph, choice.node_size);
-  return for_rows_of(decide(std::move(graph), choice, rank_count), choice.node_size);
+  return for_rows_of(decide(team, std::move(graph), choice, rank_count), choice.node_size);
+}
+
+/// Calls work() on rank 0. Collective. Throws comm_thread::InputError on every rank.
+template <class Work>
+void collective_try_on_root(const Communicator& communicator, const Work& work) {
+  comm_thread::collective_attempt(communicator, [&] {
+    if (!communicator.is_root()) return;
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      throw comm_thread::InputError("ordering the rows needs more memory than rank 0 has");
+    }
+  });
+}
+
+Decision collective_decide(const Communicator& communicator, const ComputeTeam& team,
+                           const DistributedMatrix& matrix, const OrderingChoice& choice) {
+  Decision decision;
+  if (choice.has_cuthill_mckee && !choice.has_graph_partition && choice.node_size == 1) {
+    check_graph_size(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));
+    if (const auto stored = collective_gather_symmetric_pattern(communicator, team, matrix)) {
+      collective_try_on_root(
+          communicator, [&] { decision.new_rows = reverse_cuthill_mckee(team, stored->pattern); });
+      return decision;
+    }
+  }
+  RowGraph graph = collective_gather_row_graph(communicator, matrix);
+  collective_try_on_root(communicator, [&] {
+    decision = decide_for_nodes(team, std::move(graph), choice, communicator.size());
+  });
+  return decision;
 }
 
 /// From rank 0 to everybody the new numbers of his rows. Collective.
 std::vector<GlobalIndex> collective_scatter(const Communicator& communicator,
                                             const RowPartition& partition,
                                             const std::vector<std::int32_t>& new_rows) {
+  if (communicator.size() == 1) return {new_rows.begin(), new_rows.end()};
   comm_thread::Lists<std::int32_t> lists;
   for (int rank = 0; rank < partition.rank_count() && !new_rows.empty(); ++rank)
     lists[rank].assign(new_rows.begin() + partition.begin(rank),
@@ -104,18 +141,9 @@ RowPartition collective_cut(const Communicator& communicator, const DistributedM
 
 }  // namespace
 
-RowOrder collective_order_rows(const Communicator& communicator, const DistributedMatrix& matrix,
-                               const OrderingChoice& choice) {
-  RowGraph graph = collective_gather_row_graph(communicator, matrix);
-  Decision decision;
-  comm_thread::collective_attempt(communicator, [&] {
-    if (!communicator.is_root()) return;
-    try {
-      decision = decide_for_nodes(std::move(graph), choice, communicator.size());
-    } catch (const std::bad_alloc&) {
-      throw comm_thread::InputError("ordering the rows needs more memory than rank 0 has");
-    }
-  });
+RowOrder collective_order_rows(const Communicator& communicator, const ComputeTeam& team,
+                               const DistributedMatrix& matrix, const OrderingChoice& choice) {
+  Decision decision = collective_decide(communicator, team, matrix, choice);
   auto new_rows = collective_scatter(communicator, matrix.partition, decision.new_rows);
   auto ordered =
       collective_cut(communicator, matrix, choice, std::move(decision.part_sizes), new_rows);

@@ -25,12 +25,6 @@ constexpr std::int64_t most_nonzeros = std::int64_t{1} << 30;
 
 constexpr const char* too_little_memory = "ordering the rows needs more memory than rank 0 has";
 
-void check_count(std::int64_t count) {
-  if (count >= most_nonzeros)
-    throw InputError("found " + std::to_string(count) + " rows or nonzeros to order; expected " +
-                     "fewer than " + std::to_string(most_nonzeros));
-}
-
 /// The rows of this rank: of each the number of columns, then the columns.
 std::vector<std::int32_t> own_rows(const DistributedMatrix& matrix) {
   std::vector<std::int32_t> words;
@@ -133,8 +127,14 @@ RowGraph build_graph(GlobalIndex row_count, std::int64_t most_entries, const Vis
 
 }  // namespace
 
+void check_graph_size(std::int64_t count) {
+  if (count >= most_nonzeros)
+    throw InputError("found " + std::to_string(count) + " rows or nonzeros to order; expected " +
+                     "fewer than " + std::to_string(most_nonzeros));
+}
+
 RowGraph own_row_graph(const CrsMatrix& rows) {
-  check_count(std::max<std::int64_t>(rows.nonzero_count(), rows.row_count));
+  check_graph_size(std::max<std::int64_t>(rows.nonzero_count(), rows.row_count));
   return build_graph(rows.row_count, rows.nonzero_count(), [&](const auto& take) {
     for (LocalIndex row = 0; row < rows.row_count; ++row)
       for (auto i = rows.row_offsets[static_cast<std::size_t>(row)];
@@ -166,7 +166,7 @@ RowGraph node_graph(const RowGraph& rows, int size) {
 
 RowGraph collective_gather_row_graph(const comm_thread::Communicator& communicator,
                                      const DistributedMatrix& matrix) {
-  check_count(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));
+  check_graph_size(std::max(matrix.global_nonzero_count, matrix.partition.row_count()));
   if (communicator.size() == 1) {
     try {
       return own_row_graph(matrix.rows);

@@ -21,6 +21,9 @@ struct RowGraph {
   std::int32_t degree(std::size_t row) const { return offsets[row + 1] - offsets[row]; }
 };
 
+/// Throws comm_thread::InputError where there are too many rows or nonzeros to order.
+void check_graph_size(std::int64_t count);
+
 /// The graph between a rank's own rows; columns of other ranks are left out.
 /// Throws comm_thread::InputError where there are 2^30 rows or nonzeros or more.
 RowGraph own_row_graph(const CrsMatrix& rows);

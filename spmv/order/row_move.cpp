@@ -117,7 +117,7 @@ class RowMove {
     thread_rows_ =
         cut_rows_for_threads(offsets.span(), RowPartition::block_size(order_.ordered().row_count()),
                              team_.thread_count());
-    if (communicator_.size() == 1) return;
+    if (communicator_.size() == 1 || team_.thread_count() == 1) return;
     // Rows that arrive are written by the main thread, on pages of the threads that will use them.
     for_rows_of_threads([&](std::size_t /*thread*/, std::size_t first, std::size_t last) {
       std::ranges::fill(entries_of(rows_.columns, first, last), 0);

@@ -13,7 +13,7 @@ OrderChoice choose(const std::string& problem) {
   const auto world = comm_thread::Communicator::collective_world();
   const comm_thread::ComputeTeam team(1, comm_thread::WaitPolicy::yield);
   return collective_choose_order(
-      world, collective_generate(world, team, Problem::parse(problem), PartitionBy::rows));
+      world, team, collective_generate(world, team, Problem::parse(problem), PartitionBy::rows));
 }
 
 TEST_CASE("rows are worth another order where coupled ones are far apart, by cache and by size") {

@@ -67,7 +67,7 @@ TEST_CASE("a reordered matrix has the entries of the given one at their new plac
                 << choice.has_graph_partition);
       const DistributedMatrix given =
           collective_generate(world, team, Problem::parse(word), PartitionBy::rows);
-      const RowOrder order = collective_order_rows(world, given, choice);
+      const RowOrder order = collective_order_rows(world, team, given, choice);
       const DistributedMatrix ordered = collective_reorder(world, team, given, order);
       CHECK(ordered.global_nonzero_count == given.global_nonzero_count);
       CHECK(has_ascending_rows(ordered));
@@ -94,7 +94,7 @@ TEST_CASE("the reverse Cuthill-McKee order is the same for any number of ranks")
     const auto given_rows = [&](const Communicator& communicator) {
       const DistributedMatrix matrix =
           collective_generate(communicator, team, Problem::parse(word), PartitionBy::rows);
-      return collective_order_rows(communicator, matrix, choice)
+      return collective_order_rows(communicator, team, matrix, choice)
           .collective_apply(row_numbers(matrix.partition, communicator.rank()));
     };
     const auto own = given_rows(world);
@@ -112,7 +112,7 @@ TEST_CASE("rows of a node stay together, in their order") {
   for (const bool has_graph_partition : {false, true}) {
     CAPTURE(has_graph_partition);
     const RowOrder order = collective_order_rows(
-        world, given,
+        world, team, given,
         {.has_cuthill_mckee = true, .has_graph_partition = has_graph_partition, .node_size = 3});
     const auto rows = order.given_rows();
     const GlobalIndex first = order.ordered().begin(world.rank());
@@ -130,7 +130,8 @@ TEST_CASE("reverse Cuthill-McKee narrows the band, METIS the halo") {
   const DistributedMatrix given =
       collective_generate(world, team, Problem::parse("poisson2d:60x15"), PartitionBy::rows);
   const auto ordered = [&](const OrderingChoice& choice) {
-    return collective_reorder(world, team, given, collective_order_rows(world, given, choice));
+    return collective_reorder(world, team, given,
+                              collective_order_rows(world, team, given, choice));
   };
   CHECK(collective_bandwidth(world, given) == 60);
   CHECK(collective_bandwidth(world, ordered({true, false})) <= 16);
