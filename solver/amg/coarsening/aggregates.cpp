@@ -82,28 +82,24 @@ std::vector<GlobalIndex> Aggregates::collective_number_roots(const comm_thread::
 void Aggregates::take_neighbours(const StrongRows& strong, const IndependentSet& roots,
                                  std::size_t row) {
   double strongest = -1;
-  const auto columns = strong.columns(row);
-  const auto values = strong.values(row);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const auto column = static_cast<std::size_t>(columns[k]);
-    if (!roots.is_root(column) || std::abs(values[k]) <= strongest) continue;
-    strongest = std::abs(values[k]);
+  for (const auto& [value, neighbour] : strong.couplings(row)) {
+    const auto column = static_cast<std::size_t>(neighbour);
+    if (!roots.is_root(column) || std::abs(value) <= strongest) continue;
+    strongest = std::abs(value);
     numbers_[row] = numbers_[column];
   }
 }
 
 GlobalIndex Aggregates::best_neighbour(const StrongRows& strong, std::size_t row) const {
   std::vector<std::pair<GlobalIndex, double>> sums;  // a few
-  const auto columns = strong.columns(row);
-  const auto values = strong.values(row);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const GlobalIndex number = numbers_[static_cast<std::size_t>(columns[k])];
+  for (const auto& [value, column] : strong.couplings(row)) {
+    const GlobalIndex number = numbers_[static_cast<std::size_t>(column)];
     if (number == none) continue;
     const auto place = std::ranges::find(sums, number, &std::pair<GlobalIndex, double>::first);
     if (place == sums.end())
-      sums.emplace_back(number, std::abs(values[k]));
+      sums.emplace_back(number, std::abs(value));
     else
-      place->second += std::abs(values[k]);
+      place->second += std::abs(value);
   }
   GlobalIndex best = none;
   double most = -1;

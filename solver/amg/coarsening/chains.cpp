@@ -197,10 +197,10 @@ Chains::Row Chains::describe(std::size_t row) const {
                 .scale = scale_[row],
                 .is_link = is_link(row)};
   if (!described.is_link) return described;
-  const auto columns = strong_.columns(row);
-  for (std::size_t side = 0; side < columns.size(); ++side) {
-    described.neighbours[side] = level_.matrix.global_column(columns[side]);
-    described.values[side] = strong_.values(row)[side];
+  std::size_t side = 0;
+  for (const auto& [value, column] : strong_.couplings(row)) {
+    described.neighbours[side] = level_.matrix.global_column(column);
+    described.values[side++] = value;
   }
   return described;
 }
@@ -224,11 +224,13 @@ void Chains::collective_fetch(const comm_thread::Crew& crew) {
     for (const GlobalIndex row : link.neighbours)
       if (row != no_row && !is_own(row) && known.insert(row).second) wanted.push_back(row);
   };
+  const auto reaches_others = [&](std::size_t row) {
+    for (const auto& [value, column] : strong_.couplings(row))
+      if (column >= level_.row_count()) return true;
+    return false;
+  };
   for (std::size_t row = 0; row < scale_.size(); ++row)
-    if (is_link(row) && std::ranges::any_of(strong_.columns(row), [&](LocalIndex column) {
-          return column >= level_.row_count();
-        }))
-      want_neighbours(describe(row));
+    if (is_link(row) && reaches_others(row)) want_neighbours(describe(row));
   while (crew.communicator().max(std::ssize(wanted)) > 0) {
     const std::vector<GlobalIndex> rows = std::exchange(wanted, {});
     spmv::collective_ask_owners<Row>(

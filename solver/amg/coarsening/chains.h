@@ -49,12 +49,12 @@ class Chains {
          bool inverts);
 
   bool is_link(std::size_t row) const {
-    const std::size_t count = strong_.columns(row).size();
+    const int count = strong_.couplings(row).size();
     return !roots_.is_root(row) && count > 0 && count <= 2;
   }
   /// A root in a chain, whose row of P has a 1 only.
   bool is_root(std::size_t row) const {
-    return roots_.is_root(row) && strong_.columns(row).size() <= 2;
+    return roots_.is_root(row) && strong_.couplings(row).size() <= 2;
   }
   /// Of a link of this rank.
   std::array<Weight, 2> weights(std::size_t row) const;

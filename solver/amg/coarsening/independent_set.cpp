@@ -61,7 +61,7 @@ IndependentSet::IndependentSet(const comm_thread::Crew& crew, const LevelMatrix&
       for (const LocalIndex row : uncovered) {
         const auto i = static_cast<std::size_t>(row);
         Word smallest = words_[i];
-        for (const LocalIndex column : strong.columns(i))
+        for (const auto& [value, column] : strong.couplings(i))
           smallest = std::min(smallest, words_[static_cast<std::size_t>(column)]);
         least[i] = smallest == root ? outside : smallest;
       }
@@ -74,7 +74,7 @@ IndependentSet::IndependentSet(const comm_thread::Crew& crew, const LevelMatrix&
         const Word own = words_[i];
         bool is_covered = least[i] == outside;
         bool is_least = least[i] >= own;
-        for (const LocalIndex column : strong.columns(i)) {
+        for (const auto& [value, column] : strong.couplings(i)) {
           const Word there = least[static_cast<std::size_t>(column)];
           is_covered = is_covered || there == outside;
           // Not "==": where couplings are strong in one direction only, a neighbour may not see

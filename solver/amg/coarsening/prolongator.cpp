@@ -125,7 +125,7 @@ CouplingRows<float> collective_build_prolongator(const comm_thread::Crew& crew,
     RowMaker maker(parts[index]);
     std::size_t most = 0;
     for (LocalIndex row = level.thread_rows[index]; row < level.thread_rows[index + 1]; ++row)
-      most += strong.columns(static_cast<std::size_t>(row)).size() + 1;
+      most += static_cast<std::size_t>(strong.couplings(static_cast<std::size_t>(row)).size()) + 1;
     parts[index].reserve(
         static_cast<std::size_t>(level.thread_rows[index + 1] - level.thread_rows[index]), most);
     for (auto row = static_cast<std::size_t>(level.thread_rows[index]);
@@ -142,11 +142,9 @@ CouplingRows<float> collective_build_prolongator(const comm_thread::Crew& crew,
         const double diagonal = strong.diagonal(row);
         const double share = diagonal > 0 ? factor : 0;
         const double scale = diagonal > 0 ? -factor / diagonal : 0;
-        const auto neighbours = strong.columns(row);
-        const auto values = strong.values(row);
         maker.add(own, 1 - share);
-        for (std::size_t k = 0; k < neighbours.size(); ++k)
-          maker.add(aggregate_of[static_cast<std::size_t>(neighbours[k])], scale * values[k]);
+        for (const auto& [value, column] : strong.couplings(row))
+          maker.add(aggregate_of[static_cast<std::size_t>(column)], scale * value);
       }
       maker.end_row();
     }

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "solver/amg/coarsening/row_values.h"
-
 namespace weft::solver::amg {
 namespace {
 
@@ -36,15 +34,6 @@ double strongest_of(const spmv::CrsMatrix& rows, LocalIndex row) {
 /// The most that weak couplings may add up to beside chains alone, of a diagonal entry.
 constexpr double most_beside_chains = 0.05;
 
-/// Strong couplings of a thread.
-struct alignas(64) Count {
-  std::int64_t all = 0;
-  std::int64_t one_way = 0;  // for one of their rows
-  std::int64_t coupled_rows = 0;  // with a strong coupling
-  std::int64_t links = 0;  // of them, with two at most
-  std::int64_t disturbed_rows = 0;  // whose weak couplings count beside chains
-};
-
 /// `value`, or 0 where `condition` is false.
 double value_if(bool condition, double value) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) &
@@ -61,12 +50,60 @@ bool is_strong(double value, double strongest, double threshold) {
 
 }  // namespace
 
+/// Strong couplings of a thread.
+struct alignas(64) StrongRows::Count {
+  std::int64_t all = 0;
+  std::int64_t one_way = 0;  // for one of their rows
+  std::int64_t coupled_rows = 0;  // with a strong coupling
+  std::int64_t links = 0;  // of them, with two at most
+  std::int64_t disturbed_rows = 0;  // whose weak couplings count beside chains
+};
+
+void StrongRows::find(std::size_t row, const RowValues<double>& strongest, double threshold,
+                      Count& count) {
+  const double of_row = strongest[row];
+  const std::size_t words = first_word(row);
+  auto k = static_cast<std::size_t>(rows_.row_offsets[row]);
+  std::int32_t dependents = 0;
+  std::int64_t strong_count = 0;
+  double all = 0;  // the diagonal and the weak couplings
+  double diagonal = 0;
+  double weak = 0;
+  for (std::size_t number = 0; number < word_count(row); ++number) {
+    const std::size_t bits =
+        std::min(StrongCouplings::word_bits, length(row) - number * StrongCouplings::word_bits);
+    Word word = 0;
+    for (std::size_t bit = 0; bit < bits; ++bit, ++k) {
+      const auto column = static_cast<std::size_t>(rows_.columns[k]);
+      const double value = rows_.values[k];
+      const bool is_diagonal = column == row;
+      const bool is_own = !is_diagonal & is_strong(value, of_row, threshold);
+      const bool is_others = !is_diagonal & is_strong(value, strongest[column], threshold);
+      const bool is_kept = is_own | is_others;
+      word |= static_cast<Word>(is_kept) << bit;
+      dependents += is_others;
+      count.one_way += is_own ^ is_others;
+      all += value_if(!is_kept, value);
+      diagonal += value_if(is_diagonal, value);
+      weak += value_if(!is_diagonal & !is_kept, std::abs(value));
+    }
+    words_[words + number] = word;
+    strong_count += std::popcount(word);
+  }
+  dependents_[row] = dependents;
+  count.all += strong_count;
+  count.coupled_rows += strong_count > 0;
+  count.links += strong_count == 1 || strong_count == 2;
+  count.disturbed_rows += weak > most_beside_chains * diagonal;
+  diagonal_[row] = all >= least_diagonal * diagonal ? all : diagonal;
+}
+
 StrongRows::StrongRows(const comm_thread::Crew& crew, const LevelMatrix& level, double threshold)
-    : begins_(static_cast<std::size_t>(level.row_count())),
-      counts_(begins_.size()),
-      diagonal_(begins_.size()),
-      dependents_(begins_.size()) {
-  const spmv::CrsMatrix& rows = level.matrix.rows;
+    : rows_(level.matrix.rows),
+      words_(static_cast<std::size_t>(rows_.nonzero_count()) / StrongCouplings::word_bits +
+             static_cast<std::size_t>(level.row_count()) + 1),
+      diagonal_(static_cast<std::size_t>(level.row_count())),
+      dependents_(diagonal_.size()) {
   RowValues<double> strongest(crew, level.plan, level.thread_rows, 0);
   std::vector<Count> counts(static_cast<std::size_t>(crew.team().thread_count()));
   crew.team().run([&](const TeamThread& thread) {
@@ -74,62 +111,10 @@ StrongRows::StrongRows(const comm_thread::Crew& crew, const LevelMatrix& level, 
     const LocalIndex first = level.thread_rows[index];
     const LocalIndex last = level.thread_rows[index + 1];
     for (LocalIndex row = first; row < last; ++row)
-      strongest[static_cast<std::size_t>(row)] = strongest_of(rows, row);
+      strongest[static_cast<std::size_t>(row)] = strongest_of(rows_, row);
     strongest.collective_renew(thread);
-    const auto strongest_in = [&](LocalIndex row) {
-      return strongest[static_cast<std::size_t>(row)];
-    };
     for (LocalIndex row = first; row < last; ++row)
-      for (auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
-           k < static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row) + 1]); ++k) {
-        const LocalIndex column = rows.columns[k];
-        const bool is_own = is_strong(rows.values[k], strongest_in(row), threshold);
-        const bool is_others = is_strong(rows.values[k], strongest_in(column), threshold);
-        counts[index].all += (column != row) & (is_own | is_others);
-      }
-    thread.barrier();
-    if (thread.is_primary()) {
-      std::int64_t all = 0;
-      for (const Count& count : counts) all += count.all + 1;
-      columns_.resize(static_cast<std::size_t>(all));
-      values_.resize(columns_.size());
-    }
-    thread.barrier();
-    // What is not kept is written, too, and then written over: hence a place more for each thread.
-    std::size_t end = index;
-    for (std::size_t i = 0; i < index; ++i) end += static_cast<std::size_t>(counts[i].all);
-    for (LocalIndex row = first; row < last; ++row) {
-      const auto i = static_cast<std::size_t>(row);
-      begins_[i] = end;
-      std::int32_t dependents = 0;
-      double all = 0;  // the diagonal and the weak couplings
-      double diagonal = 0;
-      double weak = 0;
-      for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
-           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
-        const LocalIndex column = rows.columns[k];
-        const double value = rows.values[k];
-        const bool is_diagonal = column == row;
-        const bool is_own = !is_diagonal & is_strong(value, strongest_in(row), threshold);
-        const bool is_others = !is_diagonal & is_strong(value, strongest_in(column), threshold);
-        const bool is_kept = is_own | is_others;
-        columns_[end] = column;
-        values_[end] = value;
-        end += static_cast<std::size_t>(is_kept);
-        dependents += is_others;
-        counts[index].one_way += is_own ^ is_others;
-        all += value_if(!is_kept, value);
-        diagonal += value_if(is_diagonal, value);
-        weak += value_if(!is_diagonal & !is_kept, std::abs(value));
-      }
-      dependents_[i] = dependents;
-      const auto strong_count = static_cast<std::int64_t>(end - begins_[i]);
-      counts_[i] = static_cast<std::int32_t>(strong_count);
-      counts[index].coupled_rows += strong_count > 0;
-      counts[index].links += strong_count == 1 || strong_count == 2;
-      counts[index].disturbed_rows += weak > most_beside_chains * diagonal;
-      diagonal_[i] = all >= least_diagonal * diagonal ? all : diagonal;
-    }
+      find(static_cast<std::size_t>(row), strongest, threshold, counts[index]);
   });
   std::vector<std::int64_t> sums(5);
   for (const Count& count : counts) {

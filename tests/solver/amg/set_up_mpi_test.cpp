@@ -101,9 +101,10 @@ TEST_CASE("strong couplings are those of the definition and the filtered rows ke
       const std::size_t row = setup.system.first() + i;
       std::set<GlobalIndex> found;
       double sum = setup.strong.diagonal(i);
-      for (const auto column : setup.strong.columns(i))
+      for (const auto& [value, column] : setup.strong.couplings(i)) {
         found.insert(setup.level.matrix.global_column(column));
-      for (const double value : setup.strong.values(i)) sum += value;
+        sum += value;
+      }
       CHECK(found == graph[row]);
       double whole = 0;
       for (const auto& [column, value] : matrix[row]) whole += value;
@@ -314,10 +315,9 @@ TEST_CASE("the prolongator has the definition's entries and R is its transpose")
   for (std::size_t row = 0; row < n; ++row) {
     std::vector<double> expected(transposed.size());
     expected[static_cast<std::size_t>(setup.aggregates.of(row))] += 1 - factor;
-    for (std::size_t k = 0; k < setup.strong.columns(row).size(); ++k)
-      expected[static_cast<std::size_t>(
-          setup.aggregates.of(static_cast<std::size_t>(setup.strong.columns(row)[k])))] -=
-          factor * setup.strong.values(row)[k] / setup.strong.diagonal(row);
+    for (const auto& [value, column] : setup.strong.couplings(row))
+      expected[static_cast<std::size_t>(setup.aggregates.of(static_cast<std::size_t>(column)))] -=
+          factor * value / setup.strong.diagonal(row);
     std::vector<double> found(transposed.size());
     for (const auto& [value, column] : setup.prolongator.row(row))
       found[static_cast<std::size_t>(column)] = static_cast<double>(value);

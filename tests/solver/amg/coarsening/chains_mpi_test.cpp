@@ -108,7 +108,7 @@ TEST_CASE("links of a chain are interpolated from roots such that A_F·P is zero
     const ChainSetUp alone(Communicator::self(), problem, 1);
     int links = 0;
     for (std::size_t row = 0; row < alone.system.count(); ++row) {
-      const auto neighbours = alone.strong.columns(row);
+      const auto neighbours = alone.strong.couplings(row);
       if (neighbours.size() > 2 || neighbours.empty()) continue;
       const auto own = alone.row_of_p(row);
       if (alone.roots.is_root(row)) {
@@ -120,10 +120,10 @@ TEST_CASE("links of a chain are interpolated from roots such that A_F·P is zero
       std::map<GlobalIndex, double> sums;
       for (const auto& [column, value] : own)
         sums[column] += alone.strong.diagonal(row) * static_cast<double>(value);
-      for (std::size_t k = 0; k < neighbours.size(); ++k)
+      for (const auto& [coupling, neighbour] : neighbours)
         for (const auto& [column, value] :
-             alone.value_in_a_chain(static_cast<std::size_t>(neighbours[k])))
-          sums[column] += alone.strong.values(row)[k] * static_cast<double>(value);
+             alone.value_in_a_chain(static_cast<std::size_t>(neighbour)))
+          sums[column] += coupling * static_cast<double>(value);
       for (const auto& [column, sum] : sums)
         CHECK(std::abs(sum) <= 1e-5 * alone.strong.diagonal(row));
     }
@@ -143,12 +143,11 @@ TEST_CASE("the inverse in the links is that of their strong couplings, and symme
         const auto link = static_cast<std::size_t>(middle);
         CHECK(alone.row_of_inverse(link).at(static_cast<GlobalIndex>(row)) == value);
         product[middle] += static_cast<double>(value);
-        const auto neighbours = alone.strong.columns(link);
-        for (std::size_t k = 0; k < neighbours.size(); ++k) {
-          const auto other = static_cast<std::size_t>(neighbours[k]);
+        for (const auto& [coupling, neighbour] : alone.strong.couplings(link)) {
+          const auto other = static_cast<std::size_t>(neighbour);
           if (alone.chains.is_link(other))
-            product[neighbours[k]] += static_cast<double>(value) * alone.strong.values(link)[k] *
-                                      alone.scale[link] * alone.scale[other];
+            product[neighbour] +=
+                static_cast<double>(value) * coupling * alone.scale[link] * alone.scale[other];
         }
       }
       for (const auto& [column, value] : product)
