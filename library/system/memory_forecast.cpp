@@ -40,8 +40,10 @@ constexpr double sliced_bytes_per_nonzero = 11.6;
 constexpr double shifted_bytes_per_nonzero = 0.9;
 constexpr double shifted_bytes_per_row = 1.2;
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
-// Of all nonzeros, on rank 0, while the order or the partition is found.
-constexpr double order_bytes_per_nonzero = 16.5;
+// Of all nonzeros and rows, on rank 0, while the order, of a symmetric pattern, or the partition is
+// found.
+constexpr double order_bytes_per_nonzero = 4;
+constexpr double order_bytes_per_row = 30;
 constexpr double partition_bytes_per_nonzero = 19.3;
 constexpr double partition_bytes_per_row = 55;
 constexpr double random_partition_bytes_per_nonzero = 62;  // whose coarser graphs are no smaller
@@ -167,7 +169,8 @@ double ordering_bytes(const Communicator& communicator, const SystemSize& size,
   if (!may_be_ordered && !is_cut) return options.triangle == "mirrored" ? matrix / 2 : 0;
   if (!communicator.is_root()) return matrix;
   if (!is_cut || communicator.size() == 1)
-    return std::max(matrix, order_bytes_per_nonzero * size.nonzeros);
+    return std::max(matrix,
+                    order_bytes_per_nonzero * size.nonzeros + order_bytes_per_row * size.rows);
   if (size.is_random) return std::max(matrix, random_partition_bytes_per_nonzero * size.nonzeros);
   return std::max(
       matrix, partition_bytes_per_nonzero * size.nonzeros + partition_bytes_per_row * size.rows);

@@ -72,10 +72,10 @@ double forecast_bytes(const Settings& settings, const ForecastNodes& nodes,
   constexpr double motions = 6;  // of a rigid body
   // Measured with 3 and 6 vectors; on meshes, whose rows vary, and on grids.
   const bool is_mesh = !nodes.exist && size.may_be_sliced;
-  const double of_levels = nodes.exist ? 49 * std::pow(nodes.vectors / motions, 1.4) * size.nonzeros
+  const double of_levels = nodes.exist ? 27 * std::pow(nodes.vectors / motions, 1.4) * size.nonzeros
                            : is_mesh
-                               ? 16 * size.nonzeros + 250 * size.rows
-                               : std::min(13 * size.nonzeros + 320 * size.rows, 55 * size.nonzeros);
+                               ? 12 * size.nonzeros + 170 * size.rows
+                               : std::min(13 * size.nonzeros + 230 * size.rows, 47 * size.nonzeros);
   // Numbers and places, measured, and a row of P.
   const double of_halo = 100 + 8 * (1 + aggregates_of_row * nodes.vectors);
   const double levels = of_levels / size.rank_count;

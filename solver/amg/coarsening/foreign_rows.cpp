@@ -132,17 +132,19 @@ class Names {
 
 Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
-                                 const perfmodel::PageVector<FineRow>& product,
-                                 const spmv::RowPartition& coarse, CoarseColumns& columns) {
+                                 const ProductRow& product_row, const spmv::RowPartition& coarse,
+                                 CoarseColumns& columns) {
   Foreign foreign;
-  foreign.sent = find_rows(prolongator, product.size(), coarse, columns);
+  foreign.sent =
+      find_rows(prolongator, static_cast<std::size_t>(level.row_count()), coarse, columns);
   std::map<int, Bytes> messages;
   Names names(columns);
   for (const auto& [owner, rows] : foreign.sent) {
     SentRows sent;
     for (const LocalIndex row : rows) {
       const auto i = static_cast<std::size_t>(row);
-      RowSize size{.product = static_cast<std::int32_t>(product[i].size())};
+      const FineRow product = product_row(i);
+      RowSize size{.product = static_cast<std::int32_t>(product.size())};
       for (const auto& [value, column] : prolongator.row(i)) {
         const GlobalIndex global = columns.global(column);
         if (global < coarse.begin(owner) || global >= coarse.end(owner)) continue;
@@ -150,7 +152,7 @@ Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatri
         sent.transposed_names.push_back(names.place(column));
         ++size.transposed;
       }
-      for (const PackedCoupling& coupling : product[i]) {
+      for (const PackedCoupling& coupling : product) {
         sent.product.push_back(coupling.value());
         sent.product_names.push_back(names.place(coupling.column()));
       }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -32,14 +33,17 @@ struct Foreign {
   std::map<int, std::vector<spmv::LocalIndex>> sent;  // this rank's rows that others got
 };
 
-/// Sends rows of P and A·P, `product`, to the owners of their columns. Columns of other ranks that
-/// come get a number. A message names each column once, and entries by the places of these names:
-/// a look-up for each entry made the set-up of a mesh on two ranks an eighth longer.
+/// A row of A·P of this rank, which is valid until the next is asked for.
+using ProductRow = std::function<FineRow(std::size_t row)>;
+
+/// Sends rows of P and A·P to the owners of their columns. Columns of other ranks that come get a
+/// number. A message names each column once, and entries by the places of these names: a look-up
+/// for each entry made the set-up of a mesh on two ranks an eighth longer.
 /// Collective. Thread: the main thread. Talks to those concerned only.
 Foreign collective_exchange_rows(const comm_thread::Crew& crew, const LevelMatrix& level,
                                  const CouplingRows<float>& prolongator,
-                                 const perfmodel::PageVector<FineRow>& product,
-                                 const spmv::RowPartition& coarse, CoarseColumns& columns);
+                                 const ProductRow& product_row, const spmv::RowPartition& coarse,
+                                 CoarseColumns& columns);
 
 /// Brings the values of the rows of A·P that `foreign` has, for other values of A. `product`: this
 /// rank's rows, with the same entries as before. Collective. Thread: the main thread. Talks to

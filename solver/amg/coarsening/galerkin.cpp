@@ -8,6 +8,7 @@
 #include "solver/amg/coarsening/foreign_rows.h"
 #include "solver/amg/coarsening/moved_rows.h"
 #include "solver/amg/coarsening/product_rows.h"
+#include "solver/amg/coarsening/product_window.h"
 #include "solver/amg/coarsening/row_accumulator.h"
 #include "spmv/rows/thread_rows.h"
 
@@ -113,8 +114,9 @@ spmv::DistributedMatrix assemble(const comm_thread::Crew& crew, const spmv::RowP
   spmv::DistributedMatrix matrix{.partition = coarse, .rank = rank, .rows = {}, .halo_columns = {}};
   // Which columns are used, by place.
   std::vector<char> is_used(places.size());
-  for (const FineRow& row : made)
-    for (const PackedCoupling& coupling : row)
+  const bool has_others = columns.count() > columns.own_count();
+  for (std::size_t row = 0; has_others && row < made.size(); ++row)
+    for (const PackedCoupling& coupling : made[row])
       is_used[static_cast<std::size_t>(coupling.column())] = 1;
   std::vector<GlobalIndex> global_of_place(places.size());
   for (std::size_t column = 0; column < places.size(); ++column)
@@ -172,40 +174,152 @@ Foreign without_transposed(Foreign foreign) {
   return foreign;
 }
 
+/// Rows of A·P that other ranks need, one after the other.
+class SentProduct {
+ public:
+  SentProduct(const LevelMatrix& level, const CouplingRows<float>& prolongator,
+              const CoarseColumns& columns, std::size_t block)
+      : level_(level), prolongator_(prolongator), block_(block), sums_(columns.count()) {}
+
+  FineRow row(std::size_t fine) {
+    add_product_row(level_, prolongator_, fine,
+                    [&](std::span<const Coupling<float>> row, double value) {
+                      sums_.add_row(row, value, block_);
+                    });
+    row_.clear();
+    for (const Coupling<double>& coupling : sums_.open_row()) row_.emplace_back(coupling);
+    sums_.drop_row();
+    return row_;
+  }
+
+ private:
+  const LevelMatrix& level_;
+  const CouplingRows<float>& prolongator_;
+  std::size_t block_;
+  RowAccumulator sums_;
+  std::vector<PackedCoupling> row_;
+};
+
+/// R·(A·P), where `work(thread, sums, take)` adds up the rows of a thread in `sums` and calls
+/// take(row) after each.
+template <class Work>
+MadeRows make_coarse_rows(const comm_thread::Crew& crew, std::size_t row_count,
+                          const CoarseColumns& columns, const std::vector<LocalIndex>& places,
+                          const Work& work) {
+  MadeRows made{
+      .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
+      .rows = perfmodel::PageVector<FineRow>(row_count)};
+  crew.team().run([&](const TeamThread& thread) {
+    RowAccumulator sums(columns.count());
+    RowBlocks blocks;
+    work(static_cast<std::size_t>(thread.index), sums,
+         [&](std::size_t row) { made.rows[row] = blocks.add(sums.close_row(places)); });
+    made.blocks[static_cast<std::size_t>(thread.index)] = std::move(blocks);
+  });
+  return made;
+}
+
+/// The fine rows of this rank that the coarse rows of each thread need.
+std::vector<FineRange> ranges_of(const comm_thread::Crew& crew, const LevelMatrix& level,
+                                 const CouplingRows<float>& restriction,
+                                 const std::vector<LocalIndex>& thread_rows) {
+  std::vector<FineRange> ranges(static_cast<std::size_t>(crew.team().thread_count()));
+  crew.team().run([&](const TeamThread& thread) {
+    const auto index = static_cast<std::size_t>(thread.index);
+    FineRange range;
+    for (auto row = static_cast<std::size_t>(thread_rows[index]);
+         row < static_cast<std::size_t>(thread_rows[index + 1]); ++row)
+      for (const auto& [value, column] : restriction.row(row))
+        if (column < level.row_count()) range.add(static_cast<std::size_t>(column));
+    ranges[index] = range;
+  });
+  return ranges;
+}
+
+/// R·(A·P) with rows of A·P that exist while they are needed. A row that two threads need is made
+/// by both.
+MadeRows multiply_by_windows(const comm_thread::Crew& crew, const LevelMatrix& level,
+                             const CouplingRows<float>& prolongator,
+                             const CouplingRows<float>& restriction, const Foreign& foreign,
+                             const CoarseColumns& columns, const std::vector<LocalIndex>& places,
+                             const std::vector<LocalIndex>& thread_rows,
+                             const std::vector<FineRange>& ranges, std::size_t block) {
+  const auto own_count = static_cast<std::size_t>(level.row_count());
+  return make_coarse_rows(
+      crew, restriction.row_count(), columns, places,
+      [&](std::size_t thread, RowAccumulator& sums, const auto& take) {
+        const auto end = static_cast<std::size_t>(thread_rows[thread + 1]);
+        ProductWindow window(level, prolongator, columns.count(), block, ranges[thread], end);
+        for (auto row = static_cast<std::size_t>(thread_rows[thread]); row < end; ++row) {
+          for (const auto& [weight, column] : restriction.row(row)) {
+            const auto fine = static_cast<std::size_t>(column);
+            sums.add_row(
+                fine < own_count ? window.row(fine, row) : foreign.product.row(fine - own_count),
+                static_cast<double>(weight), block);
+          }
+          take(row);
+        }
+      });
+}
+
+/// R·(A·P) with all rows of A·P, own ones and those of other ranks.
+MadeRows multiply_whole(const comm_thread::Crew& crew,
+                        const perfmodel::PageVector<FineRow>& product,
+                        const CouplingRows<float>& restriction, const CoarseColumns& columns,
+                        const std::vector<LocalIndex>& places,
+                        const std::vector<LocalIndex>& thread_rows, std::size_t block) {
+  return make_coarse_rows(
+      crew, restriction.row_count(), columns, places,
+      [&](std::size_t thread, RowAccumulator& sums, const auto& take) {
+        visit_coarse_rows(
+            restriction, product, static_cast<std::size_t>(thread_rows[thread]),
+            static_cast<std::size_t>(thread_rows[thread + 1]),
+            [&](const FineRow& row, double weight) { sums.add_row(row, weight, block); }, take);
+      });
+}
+
+/// Threads that need more rows of A·P in all than this multiple of those that there are make them
+/// together instead of by windows.
+constexpr double most_rows_of_windows = 1.25;
+
 /// The product where ranks keep the rows that they compute.
 GalerkinProduct collective_multiply_here(const comm_thread::Crew& crew, const LevelMatrix& level,
                                          const CouplingRows<float>& prolongator,
                                          const spmv::RowPartition& coarse, CoarseColumns& columns,
                                          std::size_t block, bool keeps_product) {
-  MadeRows made_product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
-  perfmodel::PageVector<FineRow>& product = made_product.rows;
-  Foreign foreign = collective_exchange_rows(crew, level, prolongator, product, coarse, columns);
-  for (std::size_t row = 0; row < foreign.rows.size(); ++row)
-    product.push_back(foreign.product.row(row));
-
+  MadeRows product;
+  if (keeps_product)
+    product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
+  SentProduct sent(level, prolongator, columns, block);
+  Foreign foreign = collective_exchange_rows(
+      crew, level, prolongator,
+      [&](std::size_t row) { return keeps_product ? product.rows[row] : sent.row(row); }, coarse,
+      columns);
   Restriction restriction = make_restriction(crew, level, prolongator, foreign, columns);
   const std::vector<LocalIndex> places = columns.places();
   const std::vector<LocalIndex> thread_rows =
       spmv::cut_rows_for_threads(restriction.rows.begin, 1, crew.team().thread_count());
-  MadeRows made{
-      .blocks = std::vector<RowBlocks>(static_cast<std::size_t>(crew.team().thread_count())),
-      .rows = perfmodel::PageVector<FineRow>(restriction.rows.row_count())};
-  crew.team().run([&](const TeamThread& thread) {
-    const auto index = static_cast<std::size_t>(thread.index);
-    RowAccumulator sums(columns.count());
-    RowBlocks blocks;
-    visit_coarse_rows(
-        restriction.rows, product, static_cast<std::size_t>(thread_rows[index]),
-        static_cast<std::size_t>(thread_rows[index + 1]),
-        [&](const FineRow& row, double weight) { sums.add_row(row, weight, block); },
-        [&](std::size_t row) { made.rows[row] = blocks.add(sums.close_row(places)); });
-    made.blocks[index] = std::move(blocks);
-  });
+  const auto ranges = ranges_of(crew, level, restriction.rows, thread_rows);
+  std::size_t of_windows = 0;
+  for (const FineRange& range : ranges) of_windows += range.size();
+  MadeRows made;
+  if (!keeps_product && static_cast<double>(of_windows) <=
+                            most_rows_of_windows * static_cast<double>(level.row_count())) {
+    made = multiply_by_windows(crew, level, prolongator, restriction.rows, foreign, columns, places,
+                               thread_rows, ranges, block);
+  } else {
+    if (!keeps_product)
+      product = multiply_prolongator(crew, level, prolongator, columns.count(), block);
+    for (std::size_t row = 0; row < foreign.rows.size(); ++row)
+      product.rows.push_back(foreign.product.row(row));
+    made =
+        multiply_whole(crew, product.rows, restriction.rows, columns, places, thread_rows, block);
+  }
   GalerkinProduct result{assemble(crew, coarse, thread_rows, made.rows, columns, places),
                          std::move(restriction)};
   if (!keeps_product) return result;
-  product.resize(static_cast<std::size_t>(level.row_count()));
-  result.kept = {std::move(made_product), without_transposed(std::move(foreign))};
+  product.rows.resize(static_cast<std::size_t>(level.row_count()));
+  result.kept = {std::move(product), without_transposed(std::move(foreign))};
   return result;
 }
 
@@ -258,7 +372,8 @@ GalerkinProduct collective_multiply_galerkin(
       for (PackedCoupling& entry : entries) entry.set_column(number_here(entry.column()));
   MadeRows& own = made.kept.own;
   own.rows.resize(static_cast<std::size_t>(level.row_count()));  // empty ones where none are kept
-  Foreign foreign = collective_exchange_rows(crew, level, prolongator, own.rows, coarse, columns);
+  Foreign foreign = collective_exchange_rows(
+      crew, level, prolongator, [&](std::size_t row) { return own.rows[row]; }, coarse, columns);
   GalerkinProduct result{collective_move_rows(crew, made.matrix, coarse),
                          make_restriction(crew, level, prolongator, foreign, columns)};
   if (keeps_product) result.kept = {std::move(own), without_transposed(std::move(foreign))};

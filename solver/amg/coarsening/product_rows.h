@@ -13,6 +13,16 @@ namespace weft::solver::amg {
 /// processor could foresee. Without, the products of fem220k took twice as long.
 constexpr std::size_t rows_ahead = 12;
 
+/// Calls add(row of P, a_ik) for each entry of row i of A.
+template <class Add>
+void add_product_row(const LevelMatrix& level, const CouplingRows<float>& prolongator,
+                     std::size_t row, const Add& add) {
+  const spmv::CrsMatrix& a = level.matrix.rows;
+  for (auto k = static_cast<std::size_t>(a.row_offsets[row]);
+       k < static_cast<std::size_t>(a.row_offsets[row + 1]); ++k)
+    add(prolongator.row(static_cast<std::size_t>(a.columns[k])), a.values[k]);
+}
+
 /// Rows first … last-1 of A·P: calls add(row of P, a_ik) for each entry of row i, then end(i).
 template <class Add, class End>
 void visit_product_rows(const LevelMatrix& level, const CouplingRows<float>& prolongator,
