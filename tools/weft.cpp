@@ -20,6 +20,7 @@
 #include "comm_thread/mpi/launcher_check.h"
 #include "comm_thread/mpi/mpi_session.h"
 #include "comm_thread/mpi/option_name.h"
+#include "comm_thread/placement/node_memory.h"
 #include "tools/build_defs/commit.h"
 #include "tools/commands/compare_command.h"
 #include "tools/commands/convert_command.h"
@@ -260,7 +261,9 @@ int main(int argument_count, char** arguments) {
   weft::comm_thread::name_options_with_dashes();
   // A file longer than `ulimit -f` allows is an error of the write, not the end of the job.
   std::signal(SIGXFSZ, SIG_IGN);
+  const double bytes_before = weft::comm_thread::resident_bytes();
   const MpiSession session(wanted_thread_level().value_or(ThreadLevel::multiple));
+  weft::comm_thread::mpi_bytes() = weft::comm_thread::resident_bytes() - bytes_before;
   const int rank = MpiSession::rank();
   try {
     introduce(rank);

@@ -1,5 +1,7 @@
 #include "comm_thread/placement/node_memory.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -89,6 +91,17 @@ NodeMemory node_memory(const Variable& variable) {
 double resident_bytes() { return kilobytes_of("/proc/self/status", "VmRSS:").value_or(0); }
 
 double peak_resident_bytes() { return kilobytes_of("/proc/self/status", "VmHWM:").value_or(0); }
+
+double page_fault_count() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_minflt + usage.ru_majflt);
+}
+
+double& mpi_bytes() {
+  static double bytes = 0;
+  return bytes;
+}
 
 std::string bytes_in_words(double bytes) {
   if (bytes >= 1e12) return fmt::format("{:.4g} TB", 1e-12 * bytes);

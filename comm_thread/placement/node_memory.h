@@ -22,6 +22,13 @@ NodeMemory node_memory(const Variable& variable);
 double resident_bytes();
 double peak_resident_bytes();
 
+/// Pages that this process has touched for the first time so far, of any size.
+double page_fault_count();
+
+/// Memory that MPI took when it began, as far as the program has noted it.
+/// Thread: the main thread.
+double& mpi_bytes();
+
 /// "1.5 GB", "120 MB".
 std::string bytes_in_words(double bytes);
 

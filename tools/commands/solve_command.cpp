@@ -327,8 +327,7 @@ SolveFacts collective_measure(Job& job, LinearSystem& system, SolveOptions& opti
 int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch& watch,
                      const spmv::RightHandSide& right_hand_side, const library::SolveUse& use,
                      const MemoryForecast& forecast, RunOutput& output) {
-  // What reading and ordering leave is for the set-up of amg.
-  std::optional<perfmodel::PageStock> pages(std::in_place);
+  std::optional<perfmodel::PageStock> pages(std::in_place);  // left by reading, for amg's set-up
   const auto made = collective_make_system(job, spmv::Problem::parse(options.problem), options,
                                            options.is_matrix_free());
   LinearSystem& system = *made;

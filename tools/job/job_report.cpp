@@ -63,7 +63,9 @@ Json collective_start_report(const Job& job, const std::string& command) {
   report["placement"] = collective_placement_report(job);
   report["environment"] = collective_environment_report(job);
   report["options"] = options_in_effect();
-  report["memory"]["peak_bytes"] = collective_spread(job, comm_thread::peak_resident_bytes());
+  report["memory"] = {{"peak_bytes", collective_spread(job, comm_thread::peak_resident_bytes())},
+                      {"mpi_bytes", collective_spread(job, comm_thread::mpi_bytes())},
+                      {"page_faults", collective_spread(job, comm_thread::page_fault_count())}};
   return report;
 }
 
@@ -80,9 +82,11 @@ Json& options_in_effect() {
 std::string peak_memory(const Json& report) {
   const Json& peak = report["memory"]["peak_bytes"];
   return fmt::format(
-      "peak memory  {} per rank, {} in all\n",
+      "peak memory  {} per rank, {} in all; MPI began with {}, {:.0f} page faults\n",
       comm_thread::bytes_in_words(peak["max"].get<double>()),
-      comm_thread::bytes_in_words(peak["mean"].get<double>() * report["ranks"].get<int>()));
+      comm_thread::bytes_in_words(peak["mean"].get<double>() * report["ranks"].get<int>()),
+      comm_thread::bytes_in_words(report["memory"]["mpi_bytes"]["max"].get<double>()),
+      report["memory"]["page_faults"]["max"].get<double>());
 }
 
 std::string ranks_and_threads(const Json& report) {

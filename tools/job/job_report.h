@@ -30,7 +30,7 @@ std::string& command_in_effect();
 /// them in when it has parsed the command line. Thread: the main thread.
 Json& options_in_effect();
 
-/// "peak memory  120 MB per rank, 240 MB in all" and a line end.
+/// "peak memory  120 MB per rank, 240 MB in all; …, 9000 page faults" and a line end.
 std::string peak_memory(const Json& report);
 
 /// Where each rank's threads are and what is wrong with that. Collective; complete on rank 0.
