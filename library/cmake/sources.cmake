@@ -299,6 +299,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/spectrum/kernel_polynomial.cpp
     solver/spectrum/spectral_density.cpp
     solver/spectrum/spectral_interval.cpp
+    solver/spectrum/spectrum_report.cpp
     solver/sweep/async_iteration.cpp
     solver/sweep/channel_halo.cpp
     solver/sweep/channel_refresh.cpp

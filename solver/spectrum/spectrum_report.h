@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,5 +39,16 @@ struct SpectrumReport {
   bool is_widest = false;  // ±‖A‖∞ took the place of an interval that did not hold the spectrum
   double seconds = 0;
 };
+
+/// A piece of the interval, and the integral of the density over it.
+struct SpectrumPiece {
+  double begin = 0;
+  double end = 0;
+  double content = 0;
+  double error = 0;  // at most how much the choice of random vectors may change `content`
+};
+
+/// The interval in `count` pieces of equal numbers of energies. `count`: 1 to that of the energies.
+std::vector<SpectrumPiece> pieces_of(const SpectrumReport& report, std::size_t count);
 
 }  // namespace weft::solver

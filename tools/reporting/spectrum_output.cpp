@@ -33,28 +33,6 @@ Json count_report(const solver::EigenvalueCount& count) {
           {"blur", count.blur}};
 }
 
-/// Part `row` of `rows` of the energies, the integral of the density over it, and at most how much
-/// the choice of vectors may change that.
-struct Part {
-  double begin = 0;
-  double end = 0;
-  double content = 0;
-  double error = 0;
-};
-Part part_of(const solver::SpectrumReport& found, std::size_t row, std::size_t rows) {
-  const std::size_t points = found.energies.size();
-  const double step = 2 * found.interval.half() / static_cast<double>(points);
-  const std::size_t first = row * points / rows;
-  const std::size_t last = (row + 1) * points / rows;
-  Part part{.begin = found.interval.least + step * static_cast<double>(first),
-            .end = found.interval.least + step * static_cast<double>(last)};
-  for (std::size_t i = first; i < last; ++i) {
-    part.content += step * found.density[i];
-    if (!found.error.empty()) part.error += step * found.error[i];
-  }
-  return part;
-}
-
 }  // namespace
 
 Json spectrum_report(const library::SpectrumSettings& settings, const solver::SpectrumReport& found,
@@ -75,14 +53,11 @@ Json spectrum_report(const library::SpectrumSettings& settings, const solver::Sp
 
 void print_spectrum(const solver::SpectrumReport& found, const std::string& unit) {
   const std::size_t rows = std::min<std::size_t>(most_rows, found.energies.size());
-  std::vector<Part> parts;
+  const std::vector<solver::SpectrumPiece> parts = solver::pieces_of(found, rows);
   double most = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    parts.push_back(part_of(found, row, rows));
-    most = std::max(most, parts.back().content);
-  }
+  for (const solver::SpectrumPiece& part : parts) most = std::max(most, part.content);
   fmt::print("{:>14}{:>14}{:>16}{:>12}\n", "from", "to", unit, found.error.empty() ? "" : "+-");
-  for (const Part& part : parts) {
+  for (const solver::SpectrumPiece& part : parts) {
     const double share = most > 0 ? std::clamp(part.content / most, 0.0, 1.0) : 0.0;
     const std::string error = found.error.empty() ? "" : fmt::format("{:.2g}", part.error);
     fmt::print("{:>14.6g}{:>14.6g}{:>16.6g}{:>12}  {}\n", part.begin, part.end, part.content, error,
