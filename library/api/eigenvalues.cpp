@@ -89,6 +89,7 @@ Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvecto
       library::read_options(options.all(), library::eigen_options(), settings);
       settings.has_own_input = input.mass || input.preconditioner || input.start_count > 0;
       settings.check_search();
+      if (!input.preconditioner) settings.choose_preconditioner();
     });
     library::EigenInput used{.start = collective_start_of(state, input)};
     if (used.start.count > settings.search.count)

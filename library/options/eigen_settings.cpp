@@ -221,6 +221,12 @@ void EigenSettings::check_search() const {
   check();
 }
 
+void EigenSettings::choose_preconditioner() {
+  const bool helps =
+      chosen_method() == solver::EigenMethod::lobpcg && search.end == solver::SpectrumEnd::smallest;
+  if (helps && !has_preconditioner) preconditioner = "amg";
+}
+
 /// Throws where the method does not search that part of the spectrum.
 void EigenSettings::check_part() const {
   using comm_thread::InputError;

@@ -23,6 +23,8 @@ struct EigenSettings : SolveSettings {
   std::string why_method() const;
   /// Throws comm_thread::InputError where settings contradict each other.
   void check_search() const;
+  /// Takes amg where lobpcg looks for the smallest values and nobody spoke of a preconditioner.
+  void choose_preconditioner();
 
  private:
   void check_part() const;

@@ -93,17 +93,28 @@ void EigenSearch::collective_take(const char* what, LinearSystem& given) {
                      option_name("partition", "rows") + " and " + option_name("order", "given"));
 }
 
+/// That of the settings. One that nobody asked for is left out where the matrix does not suit it.
+std::unique_ptr<solver::Preconditioner> EigenSearch::collective_make_own_preconditioner(
+    const spmv::Problem& problem) {
+  try {
+    return collective_make_preconditioner(*op_, settings_, problem).object;
+  } catch (const InputError&) {
+    if (settings_.has_preconditioner) throw;
+    settings_.preconditioner = "none";
+    return nullptr;
+  }
+}
+
 void EigenSearch::collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks) {
   const SystemContext context = system.context();
   if (input_.preconditioner) {
     collective_take("preconditioner", *input_.preconditioner);
     preconditioner_ = std::make_unique<solver::MatrixPreconditioner>(input_.preconditioner->op(),
                                                                      settings_.search.mode);
+  } else if (context.collective_make_preconditioner) {
+    preconditioner_ = context.collective_make_preconditioner();
   } else {
-    preconditioner_ =
-        context.collective_make_preconditioner
-            ? context.collective_make_preconditioner()
-            : collective_make_preconditioner(*op_, settings_, system.problem()).object;
+    preconditioner_ = collective_make_own_preconditioner(system.problem());
   }
   if (preconditioner_ && !preconditioner_->is_symmetric())
     throw InputError(option_name("preconditioner", settings_.preconditioner_name()) +

@@ -45,12 +45,16 @@ class EigenSearch {
   solver::EigenReport collective_solve();
   /// Of the certificate.
   double certificate_seconds() const { return certificate_seconds_; }
+  /// The preconditioner that it uses, as the option says it.
+  const std::string& preconditioner() const { return settings_.preconditioner; }
   /// The vector of a pair of the report. Shape: [element_count].
   std::vector<double> collective_vector(int number) const;
 
  private:
   void collective_load_mass(const spmv::Problem& problem);
   void collective_take(const char* what, LinearSystem& given);
+  std::unique_ptr<solver::Preconditioner> collective_make_own_preconditioner(
+      const spmv::Problem& problem);
   void collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks);
   bool collective_is_over();
   void judge(solver::EigenReport& report) const;

@@ -200,6 +200,22 @@ TEST_CASE("eigen finds vibrations with a mass matrix by lobpcg and amg, with the
                                  "lobpcg") != std::string::npos);
 }
 
+TEST_CASE("lobpcg takes amg by itself where the matrix is positive definite") {
+  const auto preconditioner = [](std::vector<std::string> args) {
+    args.insert(args.begin(), "eigen");
+    args.insert(args.end(), {"--count", "2", "--threads", "1", "--json", "-"});
+    const auto result = run_weft(2, args);
+    CHECK(result.exit_code == 0);
+    return report_of(result).value("preconditioner", "none");
+  };
+  const std::vector<std::string> bar{"elasticity3d:6x3x3", "--mass", "consistent"};
+  CHECK(preconditioner(bar) == "amg");
+  CHECK(preconditioner(
+            {"elasticity3d:6x3x3", "--mass", "consistent", "--preconditioner", "none"}) == "none");
+  CHECK(preconditioner({"poisson2d:20", "--method", "lobpcg", "--which", "largest"}) == "none");
+  CHECK(preconditioner({"anderson3d:6", "--method", "lobpcg"}) == "none");
+}
+
 TEST_CASE("spmv reports every mode asked for and finds the same bits in all") {
   for (const int ranks : {1, 2, 3})
     check_spmv(ranks, "vector,overlap,overlap-test,task",

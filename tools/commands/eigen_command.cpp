@@ -95,7 +95,10 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
   fmt::print("run          {}, {}, {}, blocks of {}, search space of {} vectors\n", found.method,
              report["mode"].get<std::string>(), ranks_and_threads(report), found.width,
              found.subspace);
-  fmt::print("method       {}: {}\n", found.method, found.why_method);
+  const std::string with = report.contains("preconditioner")
+                               ? " with " + report["preconditioner"].get<std::string>()
+                               : "";
+  fmt::print("method       {}{}: {}\n", found.method, with, found.why_method);
   fmt::print("result       {} after {} products and {}\n", name(found.status), found.products,
              found.degree > 0
                  ? fmt::format("{} restarts, filter of degree {}", found.restarts, found.degree)
@@ -141,6 +144,7 @@ library::MemoryForecast collective_forecast(const Job& job, const spmv::Problem&
 /// Throws where options contradict each other, and chooses the order of the rows.
 void settle(const CLI::App& command, const spmv::Problem& problem, EigenCommand& options) {
   options.check_search();
+  options.choose_preconditioner();
   options.checkpoints.check(command);
   check_needs(command, {{{"checkpoint", "restart-from"},
                          options.can_stop(),
@@ -168,6 +172,7 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
   const spmv::SparseOperator& op = *system->matrix_operator();
   JobCheckpoints checkpoints(job, options.checkpoints, options.can_stop());
   library::EigenSearch lookup(*system, options, checkpoints.get());
+  options.preconditioner = lookup.preconditioner();
   const double setup_seconds = watch.seconds();
   output.timeline.collective_start();
   solver::EigenReport found = lookup.collective_solve();

@@ -115,7 +115,8 @@ def lobpcg_of(matrix: Any, X: Any, mass: Any, preconditioner: Any, tol: Optional
     enough = matrix.shape[0] * 1e-15 ** 0.5 if tol is None else tol
     found = eigenvalues_of(matrix, True, dict(
         method="lobpcg", count=X.shape[1], which="largest" if largest else "smallest",
-        tolerance=1e-14, absolute_tolerance=enough, **{"certificate": "none", **options}),
+        tolerance=1e-14, absolute_tolerance=enough,
+        **{"certificate": "none", "preconditioner": "none", **options}),
         mass, preconditioner, X)
     if not found.converged:
         warnings.warn(f"weft.lobpcg: residuals up to {found.residuals.max():.3g} after "
