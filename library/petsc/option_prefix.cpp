@@ -5,17 +5,16 @@
 
 namespace weft::petsc {
 
-std::vector<PetscOption> petsc_options(const char* prefix, const std::vector<std::string>& left_out,
-                                       const Options& options) {
+std::vector<PetscOption> petsc_options(const PrefixedOptions& known, const Options& options) {
   std::vector<PetscOption> all;
-  for (const OptionHelp& each : solver_options()) {
-    if (std::ranges::find(left_out, each.name) != left_out.end()) continue;
+  for (const OptionHelp& each : known.all) {
+    if (std::ranges::find(known.left_out, each.name) != known.left_out.end()) continue;
     std::string name = each.name;
     std::ranges::replace(name, '-', '_');
     std::string help = each.help.substr(0, each.help.find('\n'));
     if (!each.values.empty()) help += " (" + each.values + ")";
-    all.push_back(
-        {"-" + std::string(prefix) + name, help, options.find(each.name).value_or(each.standard)});
+    all.push_back({"-" + std::string(known.prefix) + name, help,
+                   options.find(each.name).value_or(each.standard)});
   }
   return all;
 }

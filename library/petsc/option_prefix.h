@@ -16,12 +16,18 @@ struct ItemsOf<PetscErrorCode (*)(Object, Items)> {
   using Type = Items;
 };
 
-/// Reads the options of weft::Solver of a `setfromoptions`, each as `-(prefix)NAME` with
-/// underscores: "-pc_weft_max_iterations" for the prefix "pc_weft_". PETSc's -help lists them with
-/// what they take. Lifetime: only during `setfromoptions`.
+/// Options of weft that PETSc asks for, each as `-(prefix)NAME` with underscores:
+/// "-pc_weft_max_iterations" for the prefix "pc_weft_".
+struct PrefixedOptions {
+  std::vector<OptionHelp> all;  // solver_options() or eigenvalue_options()
+  const char* prefix;
+  std::vector<std::string> left_out;
+};
+
+/// Reads the options of a `setfromoptions`. PETSc's -help lists them with what they take. Lifetime:
+/// only during `setfromoptions`.
 template <class Items>
-void read_options(Items PetscOptionsObject, const char* prefix,
-                  const std::vector<std::string>& left_out, Options& options);
+void read_options(Items PetscOptionsObject, const PrefixedOptions& known, Options& options);
 
 /// "preconditioner amg:strength=0.08, tolerance 1e-10"; "" for none.
 std::string text_of(const Options& options);
@@ -32,22 +38,20 @@ struct PetscOption {
   std::string help;
   std::string value;
 };
-/// The options of Solver without those of `left_out`, with the values that `options` have.
-std::vector<PetscOption> petsc_options(const char* prefix, const std::vector<std::string>& left_out,
-                                       const Options& options);
+/// The options that are not left out, with the values that `options` have.
+std::vector<PetscOption> petsc_options(const PrefixedOptions& known, const Options& options);
 /// Takes an answer of PETSc. An option without a value means true.
 void take(const PetscOption& option, const char* prefix, const std::string& word, Options& options);
 
 template <class Items>
-void read_options(Items PetscOptionsObject, const char* prefix,
-                  const std::vector<std::string>& left_out, Options& options) {
-  for (const PetscOption& option : petsc_options(prefix, left_out, options)) {
+void read_options(Items PetscOptionsObject, const PrefixedOptions& known, Options& options) {
+  for (const PetscOption& option : petsc_options(known, options)) {
     std::vector<char> word(4096);
     PetscBool is_set = PETSC_FALSE;
     if (PetscOptionsString_Private(PetscOptionsObject, option.name.c_str(), option.help.c_str(),
                                    "weft", option.value.c_str(), word.data(), word.size(), &is_set))
       throw Error(ErrorCode::bad_input, "option " + option.name + ": PETSc does not read it");
-    if (is_set) take(option, prefix, word.data(), options);
+    if (is_set) take(option, known.prefix, word.data(), options);
   }
 }
 

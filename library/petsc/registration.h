@@ -11,4 +11,7 @@ PetscErrorCode create_pc(PC pc);
 /// where -pc_type names one.
 PetscErrorCode create_ksp(KSP ksp);
 
+/// Makes these types known.
+PetscErrorCode register_types();
+
 }  // namespace weft::petsc

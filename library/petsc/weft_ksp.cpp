@@ -18,12 +18,13 @@
 namespace weft::petsc {
 namespace {
 
-constexpr const char* prefix_of_ksp = "ksp_weft_";
-/// What KSPSetTolerances says.
-const std::vector<std::string>& options_of_tolerances() {
-  static const std::vector<std::string> names{"tolerance", "absolute-tolerance", "divergence",
-                                              "max-iterations"};
-  return names;
+/// Without what KSPSetTolerances says.
+const PrefixedOptions& options_of_ksp() {
+  static const PrefixedOptions options{
+      solver_options(),
+      "ksp_weft_",
+      {"tolerance", "absolute-tolerance", "divergence", "max-iterations"}};
+  return options;
 }
 
 struct KspState {
@@ -193,8 +194,7 @@ PetscErrorCode solve_ksp(KSP ksp) {
 template <class Items>
 PetscErrorCode set_ksp_from_options(KSP ksp, Items PetscOptionsObject) {
   return answer(ksp, "KSPSetFromOptions_Weft", [&] {
-    read_options(PetscOptionsObject, prefix_of_ksp, options_of_tolerances(),
-                 state_of_ksp(ksp).options);
+    read_options(PetscOptionsObject, options_of_ksp(), state_of_ksp(ksp).options);
   });
 }
 

@@ -14,13 +14,14 @@
 namespace weft::petsc {
 namespace {
 
-constexpr const char* prefix_of_pc = "pc_weft_";
-/// What is about methods and their end, which are PETSc's.
-const std::vector<std::string>& options_of_methods() {
-  static const std::vector<std::string> names{
-      "method",  "restart",     "force",      "mode",  "tolerance",         "max-iterations",
-      "history", "max-seconds", "divergence", "scale", "absolute-tolerance"};
-  return names;
+/// Without what is about methods and their end, which are PETSc's.
+const PrefixedOptions& options_of_pc() {
+  static const PrefixedOptions options{
+      solver_options(),
+      "pc_weft_",
+      {"method", "restart", "force", "mode", "tolerance", "max-iterations", "history",
+       "max-seconds", "divergence", "scale", "absolute-tolerance"}};
+  return options;
 }
 
 struct PcState {
@@ -71,7 +72,7 @@ PetscErrorCode apply_pc_transposed(PC pc, Vec residual, Vec correction) {
 template <class Items>
 PetscErrorCode set_pc_from_options(PC pc, Items PetscOptionsObject) {
   return answer(pc, "PCSetFromOptions_Weft", [&] {
-    read_options(PetscOptionsObject, prefix_of_pc, options_of_methods(), state_of_pc(pc).options);
+    read_options(PetscOptionsObject, options_of_pc(), state_of_pc(pc).options);
   });
 }
 

@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 #include "library/include/weft/weft.hpp"
@@ -53,6 +56,18 @@ TEST_CASE("the options of a solver are listed with their values, defaults and he
     if (each.name == "max-iterations") CHECK(each.values == "INT");
   }
   CHECK(has_method);
+}
+
+TEST_CASE("the options of a search for eigenvalues have helps and defaults") {
+  std::map<std::string, OptionHelp> helps;
+  for (const OptionHelp& each : eigenvalue_options()) {
+    CHECK_FALSE(each.help.empty());
+    helps[each.name] = each;
+  }
+  CHECK(helps.at("count").standard == "1");
+  CHECK(helps.at("which").standard == "smallest");
+  CHECK(helps.contains("preconditioner"));
+  CHECK_FALSE(helps.contains("restart"));
 }
 
 }  // namespace

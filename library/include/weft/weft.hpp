@@ -613,6 +613,9 @@ WEFT_EXPORT Eigenvalues eigenvalues(const Matrix& matrix, const Options& options
                                     Eigenvectors vectors = Eigenvectors::none,
                                     const EigenInput& input = {});
 
+/// The options of `eigenvalues`.
+WEFT_EXPORT std::vector<OptionHelp> eigenvalue_options();
+
 }  // namespace v0
 }  // namespace weft
 
