@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "library/petsc/call.h"
 #include "library/petsc/shared_job.h"
@@ -126,7 +127,8 @@ RowArrays rows_of(Mat aij) {
   return rows;
 }
 
-Matrix collective_make(Mat aij) {
+/// The number of this rank's first row. Throws Error where the matrix is not square.
+std::int64_t first_row_of(Mat aij) {
   PetscInt first = 0;
   PetscInt end = 0;
   PetscInt row_count = 0;
@@ -137,18 +139,27 @@ Matrix collective_make(Mat aij) {
                                           std::to_string(column_count) +
                                           " columns; expected a square matrix");
   check(MatGetOwnershipRange(aij, &first, &end));
-  const RowArrays rows = rows_of(aij);
-  // PETSc says of every matrix what it is, so that half of one is not meant.
-  return Matrix::from_rows(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))),
-                           {first, rows.offsets, rows.columns, rows.values},
-                           {{"triangle", "as-is"}});
+  return first;
 }
 
-void collective_update(Mat aij, Matrix& matrix) {
-  if (is_sequential(aij)) return matrix.update_values(SequentialRows(aij).values());
-  std::vector<double> values;
-  visit_rows(aij, [&](PetscInt, PetscInt, PetscScalar value) { values.push_back(value); });
-  matrix.update_values(values);
+/// The rows of all ranks of the group, at its leader.
+RowArrays collective_gather(const NodeGroup& group, const RowArrays& own) {
+  std::vector<std::int64_t> counts(own.offsets.size() - 1);
+  for (std::size_t row = 0; row < counts.size(); ++row)
+    counts[row] = own.offsets[row + 1] - own.offsets[row];
+  const std::vector<std::int64_t> lengths =
+      group.collective_gather(std::span(std::as_const(counts)));
+  RowArrays all{{0},
+                group.collective_gather(std::span(own.columns)),
+                group.collective_gather(std::span(own.values))};
+  for (const std::int64_t length : lengths) all.offsets.push_back(all.offsets.back() + length);
+  return all;
+}
+
+Matrix collective_from_rows(const Job& job, std::int64_t first, const RowArrays& rows) {
+  // PETSc says of every matrix what it is, so that half of one is not meant.
+  return Matrix::from_rows(job, {first, rows.offsets, rows.columns, rows.values},
+                           {{"triangle", "as-is"}});
 }
 
 /// The vectors of `space` beside each other, the constant one first where it is among them.
@@ -170,6 +181,29 @@ std::vector<double> block_of(MatNullSpace space, PetscInt rows, int& count) {
   return block;
 }
 
+MatFacts facts_of(Mat mat) {
+  MatFacts facts;
+  PetscInt rows = 0;
+  check(MatGetLocalSize(mat, &rows, nullptr));
+  check(MatGetBlockSize(mat, &facts.block_size));
+  MatNullSpace space = nullptr;
+  check(MatGetNearNullSpace(mat, &space));
+  if (space) facts.near_null = block_of(space, rows, facts.near_null_count);
+  check(MatGetNullSpace(mat, &space));
+  if (!space) return facts;
+  PetscBool has_constant = PETSC_FALSE;
+  PetscInt vector_count = 0;
+  check(MatNullSpaceGetVecs(space, &has_constant, &vector_count, nullptr));
+  facts.has_constant_null_space = has_constant && vector_count == 0;
+  if (facts.has_constant_null_space) return facts;
+  int count = 0;
+  facts.null_space = block_of(space, rows, count);
+  if (count > 1)
+    throw Error(ErrorCode::bad_input,
+                "null space of the Mat: found " + std::to_string(count) + " vectors; expected one");
+  return facts;
+}
+
 }  // namespace
 
 MatrixOfMat::~MatrixOfMat() { clear(); }
@@ -177,6 +211,35 @@ MatrixOfMat::~MatrixOfMat() { clear(); }
 void MatrixOfMat::clear() {
   if (converted_) static_cast<void>(MatDestroy(&converted_));
   matrix_.reset();
+  is_made_ = false;
+}
+
+void MatrixOfMat::collective_make(Mat aij) {
+  matrix_.reset();
+  const std::int64_t first = first_row_of(aij);
+  RowArrays rows = rows_of(aij);
+  if (!group_) {
+    matrix_.emplace(collective_from_rows(
+        job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))), first, rows));
+    return;
+  }
+  rows = collective_gather(*group_, rows);
+  group_->collective_lead(
+      [&] { matrix_.emplace(collective_from_rows(group_->job(), first, rows)); });
+}
+
+void MatrixOfMat::collective_update(Mat aij) {
+  if (!group_ && is_sequential(aij)) return matrix_->update_values(SequentialRows(aij).values());
+  std::vector<double> values;
+  if (is_sequential(aij)) {
+    const SequentialRows rows(aij);
+    values.assign(rows.values().begin(), rows.values().end());
+  } else {
+    visit_rows(aij, [&](PetscInt, PetscInt, PetscScalar value) { values.push_back(value); });
+  }
+  if (!group_) return matrix_->update_values(values);
+  values = group_->collective_gather(std::span(std::as_const(values)));
+  group_->collective_lead([&] { matrix_->update_values(values); });
 }
 
 Mat MatrixOfMat::collective_as_aij(Mat mat, bool has_same_places) {
@@ -198,41 +261,25 @@ MatrixOfMat::News MatrixOfMat::collective_take(Mat mat) {
   check(PetscObjectGetId(object, &id));
   check(MatGetNonzeroState(mat, &places));
   check(PetscObjectStateGet(object, &values));
-  const bool has_same_places = matrix_ && id == id_ && places == places_;
+  const bool has_same_places = is_made_ && id == id_ && places == places_;
   if (has_same_places && values == values_) return News::nothing;
   const Mat aij = collective_as_aij(mat, has_same_places);
-  if (has_same_places) {
-    collective_update(aij, *matrix_);
-  } else {
-    matrix_.reset();
-    matrix_.emplace(collective_make(aij));
-  }
+  if (has_same_places)
+    collective_update(aij);
+  else
+    collective_make(aij);
+  is_made_ = true;
   id_ = id;
   places_ = places;
   values_ = values;
   return has_same_places ? News::values : News::all;
 }
 
-MatFacts MatrixOfMat::facts_of(Mat mat) {
-  MatFacts facts;
-  PetscInt rows = 0;
-  check(MatGetLocalSize(mat, &rows, nullptr));
-  check(MatGetBlockSize(mat, &facts.block_size));
-  MatNullSpace space = nullptr;
-  check(MatGetNearNullSpace(mat, &space));
-  if (space) facts.near_null = block_of(space, rows, facts.near_null_count);
-  check(MatGetNullSpace(mat, &space));
-  if (!space) return facts;
-  PetscBool has_constant = PETSC_FALSE;
-  PetscInt vector_count = 0;
-  check(MatNullSpaceGetVecs(space, &has_constant, &vector_count, nullptr));
-  facts.has_constant_null_space = has_constant && vector_count == 0;
-  if (facts.has_constant_null_space) return facts;
-  int count = 0;
-  facts.null_space = block_of(space, rows, count);
-  if (count > 1)
-    throw Error(ErrorCode::bad_input,
-                "null space of the Mat: found " + std::to_string(count) + " vectors; expected one");
+MatFacts MatrixOfMat::collective_facts(Mat mat) const {
+  MatFacts facts = facts_of(mat);
+  if (!group_) return facts;
+  facts.near_null = group_->collective_gather(std::span(std::as_const(facts.near_null)));
+  facts.null_space = group_->collective_gather(std::span(std::as_const(facts.null_space)));
   return facts;
 }
 

@@ -8,18 +8,21 @@
 #include <vector>
 #include <weft/weft.hpp>
 
+#include "library/petsc/node_group.h"
+
 namespace weft::petsc {
 
-/// What a Mat knows beside its entries.
+/// What a Mat knows beside its entries. Of a group the leader has the rows.
 struct MatFacts {
-  std::vector<double> near_null;  // [own rows][near_null_count], of MatSetNearNullSpace
+  std::vector<double> near_null;  // [rows][near_null_count], of MatSetNearNullSpace
   int near_null_count = 0;
-  std::vector<double> null_space;  // [own rows], or empty
+  std::vector<double> null_space;  // [rows], or empty
   bool has_constant_null_space = false;  // MatSetNullSpace with the constant vector alone
   PetscInt block_size = 1;
 };
 
-/// The weft::Matrix of a Mat: made once, and given new values where the Mat has some.
+/// The weft::Matrix of a Mat: made once, and given new values where the Mat has some. Lifetime: its
+/// group outlives it.
 class MatrixOfMat {
  public:
   enum class News { nothing, values, all };
@@ -28,10 +31,14 @@ class MatrixOfMat {
   /// than MATAIJ are converted. Collective. Throws PetscFault, Error.
   News collective_take(Mat mat);
   /// Near-null space, null space and block size. Collective. Throws PetscFault, Error.
-  static MatFacts facts_of(Mat mat);
+  MatFacts collective_facts(Mat mat) const;
 
+  /// Hands the rows of a group to its leader, from the next matrix on; null: to nobody.
+  void use_group(const NodeGroup* group) { group_ = group; }
+  const NodeGroup* group() const { return group_; }
+  /// Of a group the leader has it.
   const Matrix& matrix() const { return *matrix_; }
-  bool is_made() const { return matrix_.has_value(); }
+  bool is_made() const { return is_made_; }
   /// Forgets the matrix.
   void clear();
 
@@ -42,11 +49,15 @@ class MatrixOfMat {
 
  private:
   Mat collective_as_aij(Mat mat, bool has_same_places);
+  void collective_make(Mat aij);
+  void collective_update(Mat aij);
 
   Mat converted_ = nullptr;  // of a Mat of another type
   PetscObjectId id_ = 0;
   PetscObjectState places_ = 0;
   PetscObjectState values_ = 0;
+  bool is_made_ = false;
+  const NodeGroup* group_ = nullptr;
   std::optional<Matrix> matrix_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "library/petsc/call.h"
 
@@ -13,17 +15,43 @@ std::vector<Job>& jobs() {
   return all;
 }
 
+/// The groups of ranks of a communicator.
+struct KnownGroup {
+  MPI_Comm communicator;  // a copy
+  int groups_per_node;
+  std::unique_ptr<NodeGroup> group;
+};
+
+std::vector<KnownGroup>& groups() {
+  static std::vector<KnownGroup> all;
+  return all;
+}
+
 /// Called by PetscFinalize, before MPI ends.
 PetscErrorCode end_jobs() {
   jobs().clear();
+  for (KnownGroup& known : groups()) MPI_Comm_free(&known.communicator);
+  groups().clear();
   return static_cast<PetscErrorCode>(0);
 }
 
-JobOptions options_of_database() {
+void expect_end() {
+  if (jobs().empty() && groups().empty()) check(PetscRegisterFinalize(end_jobs));
+}
+
+bool have_same_ranks(MPI_Comm one, MPI_Comm other) {
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(one, other, &relation);
+  return relation == MPI_IDENT || relation == MPI_CONGRUENT;
+}
+
+}  // namespace
+
+JobOptions options_of_database(int standard_threads) {
   JobOptions options;
   // PETSc's ranks are the caller's, and so are the cores that they run on.
   options.pinning = Pinning::keep;
-  PetscInt threads = 0;
+  PetscInt threads = standard_threads;
   PetscBool is_set = PETSC_FALSE;
   check(PetscOptionsGetInt(nullptr, nullptr, "-weft_threads", &threads, &is_set));
   if (is_set && (threads < 1 || threads > 4096))
@@ -45,17 +73,25 @@ JobOptions options_of_database() {
   return options;
 }
 
-}  // namespace
-
 Job job_of(MPI_Comm communicator) {
-  for (const Job& job : jobs()) {
-    int relation = MPI_UNEQUAL;
-    MPI_Comm_compare(job.communicator(), communicator, &relation);
-    if (relation == MPI_IDENT || relation == MPI_CONGRUENT) return job;
-  }
-  if (jobs().empty()) check(PetscRegisterFinalize(end_jobs));
+  for (const Job& job : jobs())
+    if (have_same_ranks(job.communicator(), communicator)) return job;
+  expect_end();
   jobs().emplace_back(communicator, options_of_database());
   return jobs().back();
+}
+
+const NodeGroup& group_of(MPI_Comm communicator, int groups_per_node) {
+  for (const KnownGroup& known : groups())
+    if (known.groups_per_node == groups_per_node &&
+        have_same_ranks(known.communicator, communicator))
+      return *known.group;
+  expect_end();
+  auto group = std::make_unique<NodeGroup>(communicator, groups_per_node);
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(communicator, &copy);
+  groups().push_back({copy, groups_per_node, std::move(group)});
+  return *groups().back().group;
 }
 
 std::vector<std::string> lines_of(const Job& job) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 #include <weft/weft.hpp>
@@ -27,10 +28,14 @@ class SolverOfMat {
   void collective_take(Mat mat, const std::vector<Way>& ways,
                        const UserPreconditioner* preconditioner = nullptr);
   void clear();
+  /// z = M·r on this rank's rows. Collective. Throws Error.
+  void collective_precondition(std::span<const double> r, std::span<double> z);
 
-  bool is_made() const { return solver_.has_value(); }
+  /// As MatrixOfMat::use_group.
+  void use_group(const NodeGroup* group) { matrix_.use_group(group); }
+  const NodeGroup* group() const { return matrix_.group(); }
+  /// Of a group the leader has it.
   Solver& solver() { return *solver_; }
-  const Matrix& matrix() const { return matrix_.matrix(); }
   const Way& way() const { return way_; }
   /// What a view says: the matrix and the options in use, in lines.
   std::vector<std::string> lines() const;
@@ -38,9 +43,13 @@ class SolverOfMat {
  private:
   void collective_make(Mat mat, const std::vector<Way>& ways,
                        const UserPreconditioner* preconditioner);
+  void collective_try(const MatFacts& facts, const UserPreconditioner* preconditioner);
+  template <class Work>
+  void collective_lead(const Work& work) const;
   Options with_facts(const Options& options, const MatFacts& facts) const;
 
   MatrixOfMat matrix_;
+  bool is_made_ = false;
   std::string text_of_ways_;  // of the solver
   std::string why_not_;  // the first way
   Way way_;

@@ -1,5 +1,6 @@
 #include <petsc/private/pcimpl.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ const PrefixedOptions& options_of_pc() {
 
 struct PcState {
   Options options;
+  PetscInt groups_per_node = 0;  // that ranks hand their rows in; 0: every rank keeps its own
   SolverOfMat solver;
 };
 
@@ -47,6 +49,11 @@ std::vector<SolverOfMat::Way> ways_of_pc(const Options& given) {
 PetscErrorCode set_up_pc(PC pc) {
   return answer(pc, "PCSetUp_Weft", [&] {
     PcState& state = state_of_pc(pc);
+    const MPI_Comm communicator = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
+    const auto groups = static_cast<int>(state.groups_per_node);
+    const NodeGroup* const group = groups > 0 ? &group_of(communicator, groups) : nullptr;
+    if (group != state.solver.group()) state.solver.clear();
+    state.solver.use_group(group);
     state.solver.collective_take(pc->pmat, ways_of_pc(state.options));
   });
 }
@@ -55,7 +62,7 @@ PetscErrorCode apply_pc(PC pc, Vec residual, Vec correction) {
   return answer(pc, "PCApply_Weft", [&] {
     const ReadVec from(residual);
     const ChangedVec to(correction);
-    state_of_pc(pc).solver.solver().precondition(from.span(), to.span());
+    state_of_pc(pc).solver.collective_precondition(from.span(), to.span());
   });
 }
 
@@ -72,14 +79,29 @@ PetscErrorCode apply_pc_transposed(PC pc, Vec residual, Vec correction) {
 template <class Items>
 PetscErrorCode set_pc_from_options(PC pc, Items PetscOptionsObject) {
   return answer(pc, "PCSetFromOptions_Weft", [&] {
-    read_options(PetscOptionsObject, options_of_pc(), state_of_pc(pc).options);
+    PcState& state = state_of_pc(pc);
+    read_options(PetscOptionsObject, options_of_pc(), state.options);
+    PetscInt groups = state.groups_per_node;
+    check(PetscOptionsInt_Private(
+        PetscOptionsObject, "-pc_weft_ranks_per_node",
+        "Ranks of a node that take the rows of the others and have their cores; 0: all keep theirs",
+        "weft", groups, &groups, nullptr, std::numeric_limits<PetscInt>::min(),
+        std::numeric_limits<PetscInt>::max()));
+    if (groups < 0 || groups > 4096)
+      throw Error(ErrorCode::bad_input, "option -pc_weft_ranks_per_node: found " +
+                                            std::to_string(groups) +
+                                            "; expected a whole number from 0 to 4096");
+    state.groups_per_node = groups;
   });
 }
 
 PetscErrorCode view_pc(PC pc, PetscViewer viewer) {
   return answer(pc, "PCView_Weft", [&] {
     const SolverOfMat& solver = state_of_pc(pc).solver;
-    print_lines(viewer, lines_of(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(pc)))));
+    if (!solver.group())
+      print_lines(viewer, lines_of(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(pc)))));
+    else if (solver.group()->is_leader())  // the first rank is one, and it prints
+      print_lines(viewer, lines_of(solver.group()->job()));
     print_lines(viewer, solver.lines());
   });
 }
