@@ -18,7 +18,5 @@ target_link_options(weft_python PRIVATE
     -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
 set_target_properties(weft_python PROPERTIES OUTPUT_NAME _weft)
 install(TARGETS weft_python LIBRARY DESTINATION weft)
-install(FILES library/python/weft/__init__.py library/python/weft/arguments.py
-        library/python/weft/jobs.py library/python/weft/reports.py library/python/weft/scipy.py
-        library/python/weft/spectra.py library/python/weft/py.typed
-    DESTINATION weft)
+install(DIRECTORY library/python/weft/ DESTINATION weft
+    FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)

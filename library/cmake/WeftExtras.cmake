@@ -12,11 +12,8 @@ if(WEFT_BUILD_PYTHON)
     set_target_properties(weft_python PROPERTIES
         INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS weft_python LIBRARY DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
-    install(FILES library/python/weft/__init__.py library/python/weft/arguments.py
-            library/python/weft/jobs.py library/python/weft/reports.py library/python/weft/scipy.py
-            library/python/weft/spectra.py
-            library/python/weft/py.typed
-        DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python)
+    install(DIRECTORY library/python/weft/ DESTINATION "${WEFT_PYTHON_DIR}/weft" COMPONENT python
+        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 endif()
 
 if(WEFT_BUILD_PROGRAM)

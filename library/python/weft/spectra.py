@@ -11,6 +11,7 @@ import scipy.sparse.linalg as linalg
 
 from .arguments import Array, agree, options_of
 from .jobs import Job
+from .matrix import matrix_of
 
 
 class Eigenvalues(NamedTuple):
@@ -138,3 +139,95 @@ def density_of(matrix: Any, v: Any, w: Any, options: dict[str, Any]) -> Spectral
         vectors = [np.empty(0) if each is None else matrix._own(each, what, True)
                    for each, what in ((v, "v"), (w, "w"))]
         return SpectralDensity(**matrix._matrix.spectral_density(options_of(options), *vectors))
+
+
+def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
+                **options: Any) -> Eigenvalues:
+    """Eigenvalues of a symmetric A, smallest or largest by value, each with a bound for its error.
+
+        found = weft.eigenvalues(A, count=10, which="largest")
+        print(found.values, found.residuals)
+
+    A: a weft.Matrix, or what makes one; then options may have `triangle`, see Matrix.
+    vectors: gives the eigenvectors, too, as columns. Shape: (rows of this rank, count), or (rows of
+        all, count) where every rank gave the whole matrix.
+    options: count, which ("smallest", "largest", "both" or "near:SIGMA"), interval ("A:B"),
+        tolerance, block, subspace, degree, max_restarts, max_seconds, certificate, mode, and of lobpcg
+        method, mass (a file), preconditioner, max_iterations, as of `weft eigen`. A mass matrix in
+        memory: see eigsh and lobpcg.
+    """
+    return eigenvalues_of(matrix_of(A, job, options), vectors, options)
+
+
+def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA", v0: Any = None,
+          ncv: Optional[int] = None, maxiter: Optional[int] = None, tol: float = 0,
+          return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
+          mode: str = "normal", job: Optional[Job] = None, **options: Any) -> Any:
+    """`weft.eigenvalues` as scipy.sparse.linalg.eigsh: (w, v), or w, in ascending order.
+
+        w, v = weft.eigsh(A, k=10, which="SA")
+
+    which: "SA", "LA" or "BE", the smallest, the largest, or half of k from each end, by value; others
+        are an error.
+    sigma: a number to which the values shall be nearest; `which` is "LM" then, or not given.
+    ncv, maxiter: vectors of the search space, and how often it is restarted.
+    tol: ends where ‖A·x − w·x‖ <= tol·‖A‖; 0 is 1e-14.
+    M: a positive definite matrix, of A·x = w·M·x; then vᵀ·M·v is the identity, `tol` 0 is 1e-12, there
+        is no ncv, no sigma, and `preconditioner` is one of the options ("amg").
+    v0, Minv, OPinv, mode: None, and "normal".
+    options: block, degree, and triangle, see Matrix.
+
+    Raises scipy.sparse.linalg.ArpackNoConvergence, with the pairs that are within the tolerance,
+    where not all are.
+    """
+    refused = {"v0": v0, "Minv": Minv, "OPinv": OPinv,
+               "mode": None if mode == "normal" else mode}
+    matrix = matrix_of(A, job, options)
+    mass = None if M is None else matrix_of(M, matrix.job, {})
+    limit = "max_restarts" if M is None else "max_iterations"
+    return eigsh_of(matrix, k, which, sigma, tol, return_eigenvectors, refused,
+                    {"subspace": ncv, limit: maxiter, **options}, mass)
+
+
+def lobpcg(A: Any, X: Array, B: Any = None, M: Any = None, Y: Any = None,
+           tol: Optional[float] = None, maxiter: Optional[int] = None, largest: bool = True,
+           verbosityLevel: int = 0, retLambdaHistory: bool = False,
+           retResidualNormsHistory: bool = False, restartControl: int = 20,
+           job: Optional[Job] = None, **options: Any) -> Any:
+    """`weft.eigenvalues` as scipy.sparse.linalg.lobpcg: (w, v) of A·x = w·B·x, from X.
+
+        w, v = weft.lobpcg(A, X, M="amg", largest=False)
+
+    X: vectors to begin with, as columns, as many as are wanted.
+    B: positive definite; None: the identity. Vectors have vᵀ·B·v = 1.
+    M: an approximate inverse of A, as a matrix, or the name of a preconditioner of weft: "amg".
+    tol: ends where all ‖A·x − w·B·x‖ are below it, x of norm 1; None: rows · 3.2e-8, as in SciPy.
+    maxiter: steps; None: 500.
+    largest: w from the largest down, else from the smallest up.
+    Y, retLambdaHistory, retResidualNormsHistory: None, and False. restartControl and
+        verbosityLevel: have no effect.
+    options: block, certificate, near_null, coordinates, and triangle, see Matrix.
+
+    Warns where some pair is not within the tolerance.
+    """
+    refused = {"Y": Y, "retLambdaHistory": retLambdaHistory,
+               "retResidualNormsHistory": retResidualNormsHistory}
+    matrix = matrix_of(A, job, options)
+    mass = None if B is None else matrix_of(B, matrix.job, {})
+    is_word = M is None or isinstance(M, str)
+    return lobpcg_of(matrix, X, mass, None if is_word else matrix_of(M, matrix.job, {}), tol,
+                     bool(largest), refused,
+                     {"max_iterations": maxiter, "preconditioner": M if is_word else None, **options})
+
+
+def spectral_density(A: Any, v: Optional[Array] = None, w: Optional[Array] = None,
+                     job: Optional[Job] = None, **options: Any) -> SpectralDensity:
+    """The density of states of a symmetric A by the kernel polynomial method; its integral is the
+    number of rows.
+
+    v, w: the spectral function ⟨v|δ(E − A)|v⟩, or ⟨v|δ(E − A)|w⟩, instead.
+    options: moments, vectors, kernel ("jackson", "lorentz:4"), interval (two energies between which
+        eigenvalues are counted), points, seed, block, mode, as of `weft spectrum`; triangle, see
+        Matrix.
+    """
+    return density_of(matrix_of(A, job, options), v, w, options)
