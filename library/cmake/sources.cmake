@@ -23,7 +23,6 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/engine/schedule.cpp
     comm_thread/engine/schedule_executor.cpp
     comm_thread/job/job.cpp
-    comm_thread/job/pulse.cpp
     comm_thread/mpi/clock_offset.cpp
     comm_thread/mpi/communicator.cpp
     comm_thread/mpi/error_agreement.cpp
@@ -60,10 +59,6 @@ set(WEFT_LIBRARY_SOURCES
     comm_thread/placement/unit_matching.cpp
     comm_thread/probe/overlap_result.cpp
     comm_thread/probe/progress_probe.cpp
-    comm_thread/simulation/network_group.cpp
-    comm_thread/simulation/simulated_network.cpp
-    comm_thread/simulation/simulated_space.cpp
-    comm_thread/simulation/simulated_transport.cpp
     comm_thread/termination/continuous_reduction.cpp
     comm_thread/termination/contribution_history.cpp
     comm_thread/termination/detector_kind.cpp
@@ -91,21 +86,16 @@ set(WEFT_LIBRARY_SOURCES
     library/api/spectrum.cpp
     library/api/version.cpp
     library/measure/bandwidth_probe.cpp
-    library/measure/communication_cost.cpp
     library/measure/mode_choice.cpp
     library/measure/mode_costs.cpp
     library/measure/mode_race.cpp
-    library/measure/settled_storage.cpp
-    library/measure/unfused_cg.cpp
     library/options/eigen_settings.cpp
     library/options/interval_option.cpp
     library/options/iteration_settings.cpp
-    library/options/jacobi_settings.cpp
     library/options/matrix_settings.cpp
     library/options/nested_options.cpp
     library/options/option_values.cpp
     library/options/preconditioner_words.cpp
-    library/options/schwarz_settings.cpp
     library/options/solve_settings.cpp
     library/options/spectrum_settings.cpp
     library/settings/method_choice.cpp
@@ -135,12 +125,9 @@ set(WEFT_LIBRARY_SOURCES
     library/system/block_columns.cpp
     library/system/eigen_search.cpp
     library/system/expected_symmetry.cpp
-    library/system/jacobi_system.cpp
     library/system/linear_system.cpp
-    library/system/memory_forecast.cpp
     library/system/operator_products.cpp
     library/system/ordered_matrix.cpp
-    library/system/schwarz_system.cpp
     library/system/vector_map.cpp
     perfmodel/bandwidth_kernels.cpp
     perfmodel/huge_page_buffer.cpp
@@ -280,21 +267,6 @@ set(WEFT_LIBRARY_SOURCES
     solver/report/residual_history.cpp
     solver/report/solve_report.cpp
     solver/report/stop_rule.cpp
-    solver/report/threaded_report.cpp
-    solver/simulation/cube_values.cpp
-    solver/simulation/jacobi_simulation.cpp
-    solver/simulation/krylov_part.cpp
-    solver/simulation/krylov_simulation.cpp
-    solver/simulation/machine.cpp
-    solver/simulation/machine_model.cpp
-    solver/simulation/part_shape.cpp
-    solver/simulation/schwarz_simulation.cpp
-    solver/simulation/simulated_part.cpp
-    solver/simulation/simulated_ranks.cpp
-    solver/simulation/sweep_run_options.cpp
-    solver/simulation/sweep_simulation.cpp
-    solver/simulation/sweep_threads.cpp
-    solver/simulation/tree_reduction.cpp
     solver/spectrum/chebyshev_moments.cpp
     solver/spectrum/kernel_polynomial.cpp
     solver/spectrum/spectral_density.cpp
@@ -305,39 +277,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/channel_refresh.cpp
     solver/sweep/disturbance.cpp
     solver/sweep/halo_period_choice.cpp
-    solver/sweep/kept_grid.cpp
     solver/sweep/kept_state.cpp
-    solver/sweep/running_square.cpp
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
-    solver/sweep/threaded_iteration.cpp
-    solver/sweepers/block_sweeper.cpp
-    solver/sweepers/grid_sweeper.cpp
-    solver/sweepers/grid_threads.cpp
-    solver/sweepers/jacobi_spectrum.cpp
-    solver/sweepers/jacobi_step.cpp
-    solver/sweepers/matrix_sweeper.cpp
-    solver/sweepers/piece_sweeper.cpp
-    solver/sweepers/residual.cpp
-    solver/sweepers/richardson_parameters.cpp
-    solver/sweepers/vector_sweeper.cpp
-    solver/tiles/async_two_level.cpp
-    solver/tiles/box_solver_kind.cpp
-    solver/tiles/box_solver_trial.cpp
-    solver/tiles/change.cpp
-    solver/tiles/cholmod_box_solver.cpp
-    solver/tiles/inside.cpp
-    solver/tiles/linear_coarse_space.cpp
-    solver/tiles/robin_parameter.cpp
-    solver/tiles/schwarz_problem.cpp
-    solver/tiles/sync_two_level.cpp
-    solver/tiles/tensor_box_solver.cpp
-    solver/tiles/tile_box.cpp
-    solver/tiles/tile_halo.cpp
-    solver/tiles/tile_partition.cpp
-    solver/tiles/tile_sweeper.cpp
-    solver/tiles/tile_sweeper_state.cpp
     spmv/entries/diagonal_sides.cpp
     spmv/entries/explicit_zeros.cpp
     spmv/entries/file_entries.cpp
@@ -373,9 +316,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/formats/vector_reader.cpp
     spmv/formats/vtk_file.cpp
     spmv/formats/zip_directory.cpp
-    spmv/grid/average_sweep.cpp
     spmv/grid/diffusion_operator.cpp
-    spmv/grid/diffusion_problem.cpp
     spmv/grid/grid_layout.cpp
     spmv/grid/grid_operator.cpp
     spmv/grid/grid_partition.cpp
@@ -385,9 +326,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/grid/stencil_operator.cpp
     spmv/grid/stencil_product.cpp
     spmv/grid/stencil_wavefront.cpp
-    spmv/grid/time_blocking.cpp
     spmv/grid/vector.cpp
-    spmv/matrix/absolute_product.cpp
     spmv/matrix/assembly.cpp
     spmv/matrix/block_crs_kernel.cpp
     spmv/matrix/crs_kernel.cpp
@@ -446,43 +385,25 @@ set(WEFT_LIBRARY_SOURCES
     spmv/texts/harwell_boeing_header.cpp
     spmv/texts/harwell_boeing_sections.cpp
     spmv/texts/hypre_file.cpp
-    tools/commands/simulation_options.cpp
-    tools/job/effective_options.cpp
-    tools/job/input_agreement.cpp
-    tools/job/job_report.cpp
-    tools/job/launcher_record.cpp
-    tools/job/option_binding.cpp
-    tools/job/patience.cpp
-    tools/job/printed_remarks.cpp
-    tools/job/program_job.cpp
-    tools/job/progress_line.cpp
-    tools/job/system_options.cpp
-    tools/reporting/iteration_json.cpp
-    tools/reporting/jacobi_report.cpp
-    tools/reporting/report_table.cpp
-    tools/reporting/schwarz_report.cpp
-    tools/reporting/solve_levels.cpp
-    tools/studies/amg_study.cpp
-    tools/studies/cg_scale_study.cpp
-    tools/studies/cg_study.cpp
-    tools/studies/multigrid_study.cpp
-    tools/studies/parameter_study.cpp
-    tools/studies/scale_study.cpp
-    tools/studies/schwarz_scale_study.cpp
-    tools/studies/study.cpp
-    tools/system/checkpoint_options.cpp
-    tools/system/jacobi_options.cpp
-    tools/system/program_system.cpp
-    tools/system/schwarz_options.cpp
 )
 
 # Of the program besides.
 set(WEFT_PROGRAM_SOURCES
+    comm_thread/job/pulse.cpp
     comm_thread/probe/progress_verdict.cpp
+    comm_thread/simulation/network_group.cpp
+    comm_thread/simulation/simulated_network.cpp
+    comm_thread/simulation/simulated_space.cpp
+    comm_thread/simulation/simulated_transport.cpp
     library/measure/calibrated_work.cpp
+    library/measure/communication_cost.cpp
     library/measure/job_trace.cpp
     library/measure/progress_measurement.cpp
+    library/measure/settled_storage.cpp
     library/measure/trace_lines.cpp
+    library/measure/unfused_cg.cpp
+    library/options/jacobi_settings.cpp
+    library/options/schwarz_settings.cpp
     library/roofline/bandwidth_survey.cpp
     library/roofline/block_kernels.cpp
     library/roofline/column_reload.cpp
@@ -495,7 +416,10 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/stream_bench.cpp
     library/roofline/vector_kernels.cpp
     library/system/file_sequence.cpp
+    library/system/jacobi_system.cpp
+    library/system/memory_forecast.cpp
     library/system/numbered_files.cpp
+    library/system/schwarz_system.cpp
     library/system/solve_forecast.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -506,7 +430,55 @@ set(WEFT_PROGRAM_SOURCES
     solver/amg/amg_forecast.cpp
     solver/multigrid/multigrid_forecast.cpp
     solver/report/columns_outcome.cpp
+    solver/report/threaded_report.cpp
+    solver/simulation/cube_values.cpp
     solver/simulation/jacobi_advice.cpp
+    solver/simulation/jacobi_simulation.cpp
+    solver/simulation/krylov_part.cpp
+    solver/simulation/krylov_simulation.cpp
+    solver/simulation/machine.cpp
+    solver/simulation/machine_model.cpp
+    solver/simulation/part_shape.cpp
+    solver/simulation/schwarz_simulation.cpp
+    solver/simulation/simulated_part.cpp
+    solver/simulation/simulated_ranks.cpp
+    solver/simulation/sweep_run_options.cpp
+    solver/simulation/sweep_simulation.cpp
+    solver/simulation/sweep_threads.cpp
+    solver/simulation/tree_reduction.cpp
+    solver/sweep/kept_grid.cpp
+    solver/sweep/running_square.cpp
+    solver/sweep/threaded_iteration.cpp
+    solver/sweepers/block_sweeper.cpp
+    solver/sweepers/grid_sweeper.cpp
+    solver/sweepers/grid_threads.cpp
+    solver/sweepers/jacobi_spectrum.cpp
+    solver/sweepers/jacobi_step.cpp
+    solver/sweepers/matrix_sweeper.cpp
+    solver/sweepers/piece_sweeper.cpp
+    solver/sweepers/residual.cpp
+    solver/sweepers/richardson_parameters.cpp
+    solver/sweepers/vector_sweeper.cpp
+    solver/tiles/async_two_level.cpp
+    solver/tiles/box_solver_kind.cpp
+    solver/tiles/box_solver_trial.cpp
+    solver/tiles/change.cpp
+    solver/tiles/cholmod_box_solver.cpp
+    solver/tiles/inside.cpp
+    solver/tiles/linear_coarse_space.cpp
+    solver/tiles/robin_parameter.cpp
+    solver/tiles/schwarz_problem.cpp
+    solver/tiles/sync_two_level.cpp
+    solver/tiles/tensor_box_solver.cpp
+    solver/tiles/tile_box.cpp
+    solver/tiles/tile_halo.cpp
+    solver/tiles/tile_partition.cpp
+    solver/tiles/tile_sweeper.cpp
+    solver/tiles/tile_sweeper_state.cpp
+    spmv/grid/average_sweep.cpp
+    spmv/grid/diffusion_problem.cpp
+    spmv/grid/time_blocking.cpp
+    spmv/matrix/absolute_product.cpp
     tools/commands/compare_command.cpp
     tools/commands/convert_command.cpp
     tools/commands/eigen_command.cpp
@@ -520,6 +492,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_command.cpp
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
+    tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
     tools/commands/spectrum_command.cpp
     tools/commands/spmv_command.cpp
@@ -527,20 +500,47 @@ set(WEFT_PROGRAM_SOURCES
     tools/job/argument_fault.cpp
     tools/job/config_file.cpp
     tools/job/counters.cpp
+    tools/job/effective_options.cpp
+    tools/job/input_agreement.cpp
+    tools/job/job_report.cpp
+    tools/job/launcher_record.cpp
+    tools/job/option_binding.cpp
+    tools/job/patience.cpp
+    tools/job/printed_remarks.cpp
+    tools/job/program_job.cpp
+    tools/job/progress_line.cpp
     tools/job/stop_signals.cpp
+    tools/job/system_options.cpp
     tools/job/timeline.cpp
     tools/reporting/choices_report.cpp
     tools/reporting/columns_report.cpp
+    tools/reporting/iteration_json.cpp
+    tools/reporting/jacobi_report.cpp
     tools/reporting/mode_timeline.cpp
+    tools/reporting/report_table.cpp
     tools/reporting/run_output.cpp
+    tools/reporting/schwarz_report.cpp
+    tools/reporting/solve_levels.cpp
     tools/reporting/solve_summary.cpp
     tools/reporting/spectrum_output.cpp
     tools/reporting/storage_report.cpp
     tools/roofline/core_report.cpp
     tools/roofline/roofline_report.cpp
+    tools/studies/amg_study.cpp
+    tools/studies/cg_scale_study.cpp
+    tools/studies/cg_study.cpp
+    tools/studies/multigrid_study.cpp
+    tools/studies/parameter_study.cpp
+    tools/studies/scale_study.cpp
+    tools/studies/schwarz_scale_study.cpp
+    tools/studies/study.cpp
     tools/studies/study_command.cpp
+    tools/system/checkpoint_options.cpp
+    tools/system/jacobi_options.cpp
     tools/system/job_checkpoints.cpp
     tools/system/memory_report.cpp
+    tools/system/program_system.cpp
+    tools/system/schwarz_options.cpp
     tools/system/solve_options.cpp
     tools/weft.cpp
 )
