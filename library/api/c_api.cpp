@@ -8,6 +8,7 @@
 #include "library/api/guarded.h"
 #include "library/api/job_state.h"
 #include "library/api/matrix_state.h"
+#include "library/api/program_mpi.h"
 
 namespace {
 
@@ -136,11 +137,17 @@ const char* weft_error_message(void) { return last_error.c_str(); }
 const char* weft_version(void) { return WEFT_VERSION; }
 
 int weft_job_create(MPI_Comm communicator, const weft_job_options* options, weft_job** job) {
-  return made(job, [&] { return new weft_job{weft::Job(communicator, job_options_of(options))}; });
+  return made(job, [&] {
+    const MPI_Comm ours = weft::library::communicator_of_program(communicator);
+    return new weft_job{weft::Job(ours, job_options_of(options))};
+  });
 }
 
 int weft_job_create_world(const weft_job_options* options, weft_job** job) {
-  return made(job, [&] { return new weft_job{weft::Job(job_options_of(options))}; });
+  return made(job, [&] {
+    weft::library::open_mpi_of_program();
+    return new weft_job{weft::Job(job_options_of(options))};
+  });
 }
 
 void weft_job_destroy(weft_job* job) { delete job; }

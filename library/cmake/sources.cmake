@@ -82,6 +82,7 @@ set(WEFT_LIBRARY_SOURCES
     library/api/matrix.cpp
     library/api/option_help.cpp
     library/api/options.cpp
+    library/api/program_mpi.cpp
     library/api/solver.cpp
     library/api/spectrum.cpp
     library/api/version.cpp

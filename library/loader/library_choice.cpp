@@ -120,6 +120,10 @@ Choice choose_library(const Surroundings& surroundings) {
     return {.files = {surroundings.file_of_mpi4py},
             .reason = "found mpi4py imported",
             .is_needed = true};
+  if (!surroundings.file_of_program.empty())
+    return {.files = {surroundings.file_of_program},
+            .reason = "found a program with an MPI library",
+            .is_needed = true};
   const char* const word = surroundings.variable("WEFT_MPI");
   if (word && *word != '\0') return choice_of_word(word, surroundings.folders);
   return choice_of_launcher(surroundings);

@@ -12,6 +12,8 @@ struct Surroundings {
   std::function<const char*(const char* name)> variable;
   /// The MPI library of an mpi4py that has been imported; empty where none has.
   std::string file_of_mpi4py;
+  /// The MPI library that the program itself is linked with, or empty.
+  std::string file_of_program{};
   /// The program of the launcher that has started this process; empty where it is not known.
   std::string launcher;
   /// Where libraries are looked for before the loader is asked: lib of Python's environment.
@@ -28,9 +30,9 @@ struct Choice {
   bool is_needed = false;
 };
 
-/// By the first of these that says something: mpi4py; WEFT_MPI (mpich, openmpi, mpiabi, none, or
-/// the path of a library); the variables of the launcher, whose own libraries come first. Without
-/// any of them the process is alone and needs no library.
+/// By the first of these that says something: mpi4py; the program's own library; WEFT_MPI (mpich,
+/// openmpi, mpiabi, none, or the path of a library); the variables of the launcher, whose own
+/// libraries come first. Without any of them the process is alone and needs no library.
 ///
 /// Throws std::invalid_argument where WEFT_MPI says something else.
 Choice choose_library(const Surroundings& surroundings);

@@ -130,6 +130,7 @@ const OpenedLibrary& open_library(const Surroundings& surroundings) {
 Surroundings surroundings_of_process() {
   return {.variable = [](const char* name) -> const char* { return std::getenv(name); },
           .file_of_mpi4py = {},
+          .file_of_program = {},
           .launcher = launcher_of_process(),
           .folders = {}};
 }

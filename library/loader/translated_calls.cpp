@@ -382,8 +382,13 @@ std::string use_mpich_calls(void* library) {
 }
 
 std::string use_open_mpi_calls(void* library) {
+  // A program that is linked with the library may have the variables itself (copy relocations), and
+  // the library uses those then.
+  constexpr auto function = "MPI_Get_library_version";
+  const bool is_of_program = dlsym(RTLD_DEFAULT, function) == dlsym(library, function);
+  void* const scope = is_of_program ? RTLD_DEFAULT : library;
   for (const auto& each : OpenMpi::handles) {
-    void* const address = dlsym(library, each.foreign);
+    void* const address = dlsym(scope, each.foreign);
     if (!address) return each.foreign;
     Foreign<OpenMpi>::know(each.common, address);
   }

@@ -47,6 +47,16 @@ TEST_CASE("the library of an imported mpi4py comes before everything else") {
   CHECK(found.is_needed);
 }
 
+TEST_CASE("the library that the program is linked with comes before WEFT_MPI and the launcher") {
+  const Choice found = choose_library({.variable = [](const char*) { return "openmpi"; },
+                                       .file_of_mpi4py = {},
+                                       .file_of_program = "/there/libmpich.so.12",
+                                       .launcher = {},
+                                       .folders = {}});
+  CHECK(found.files == Files{"/there/libmpich.so.12"});
+  CHECK(found.is_needed);
+}
+
 TEST_CASE("WEFT_MPI comes before the launcher") {
   const std::map<std::string, std::string> launched{{"OMPI_COMM_WORLD_SIZE", "4"}};
   const auto with = [&](const std::string& word) {

@@ -81,6 +81,7 @@ ROOMS = {
         "library/loader": ["loader/abi"],
         "library/python": ["loader"],
         "library/fortran": ["include/weft"],
+        "library/any_mpi": ["api", "include/weft", "loader"],
         "library/petsc": ["include/weft"],
     },
     "tools": {
