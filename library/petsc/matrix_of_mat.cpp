@@ -144,6 +144,7 @@ std::int64_t first_row_of(Mat aij) {
 
 /// The rows of all ranks of the group, at its leader.
 RowArrays collective_gather(const NodeGroup& group, const RowArrays& own) {
+  group.collective_expect_fit(std::max(std::ssize(own.columns), std::ssize(own.offsets)));
   std::vector<std::int64_t> counts(own.offsets.size() - 1);
   for (std::size_t row = 0; row < counts.size(); ++row)
     counts[row] = own.offsets[row + 1] - own.offsets[row];

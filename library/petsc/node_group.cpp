@@ -111,13 +111,18 @@ void NodeGroup::share(Outcome& outcome) const {
     sleep_until_done(request);
 }
 
+void NodeGroup::collective_expect_fit(std::int64_t own) const {
+  std::int64_t most = own;
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_SUM, members_);
+  if (is_leader()) MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, leaders_);
+  MPI_Bcast(&most, 1, MPI_INT64_T, 0, members_);
+  if (most > std::numeric_limits<int>::max())
+    throw Error(ErrorCode::bad_input, "option ranks_per_node: found " + std::to_string(most) +
+                                          " entries of a group; expected fewer than 2^31");
+}
+
 template <class Value>
 std::vector<Value> NodeGroup::gather(std::span<const Value> own, MPI_Datatype type) const {
-  std::int64_t total = std::ssize(own);
-  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, members_);
-  if (total > std::numeric_limits<int>::max())
-    throw Error(ErrorCode::bad_input, "option ranks_per_node: found " + std::to_string(total) +
-                                          " entries of a group; expected fewer than 2^31");
   const int count = static_cast<int>(own.size());
   std::vector<int> counts(is_leader() ? static_cast<std::size_t>(size_) : 0);
   MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, members_);

@@ -29,7 +29,11 @@ class NodeGroup {
   /// Of the leaders, with as many threads as the group has ranks. At a leader.
   const Job& job() const { return *job_; }
 
-  /// What all ranks of the group have, in their order, at the leader; empty elsewhere. Collective.
+  /// Throws Error on every rank of all groups if one group has more than collective_gather takes.
+  /// Collective over all groups.
+  void collective_expect_fit(std::int64_t own) const;
+  /// What all ranks of the group have, in their order, at the leader; empty elsewhere. Fewer than
+  /// 2^31 in all. Collective.
   std::vector<double> collective_gather(std::span<const double> own) const;
   std::vector<std::int64_t> collective_gather(std::span<const std::int64_t> own) const;
   /// Gives each rank its part of what the leader has. Collective.
