@@ -172,6 +172,7 @@ solver::EigenReport EigenSearch::collective_solve() {
     certificate_seconds_ = watch.seconds();
   }
   report.why_method = settings_.why_method();
+  if (report.is_whole) report.why_method += "; the matrix is small and solved whole";
   if (report.pairs.empty() && report.status == solver::SolveStatus::converged)
     throw InputError(fmt::format("{}: found no eigenvalue ({}); expected an interval with some",
                                  option_name("interval", interval_of(settings_.search)),

@@ -108,6 +108,18 @@ void BlockBasis::fill_columns_randomly(double* y, int count, std::int64_t first_
   });
 }
 
+void BlockBasis::set_unit_vectors(int count) {
+  const auto columns = static_cast<std::size_t>(width_);
+  op_.team().run([&](const TeamThread& thread) {
+    op_.for_each_element(thread.index, [&](std::size_t row) {
+      const auto one = static_cast<std::size_t>(op_.global_row(row));
+      for (std::size_t p = 0; p < static_cast<std::size_t>(count); ++p)
+        for (std::size_t column = 0; column < columns; ++column)
+          starts_[p][row * columns + column] = p * columns + column == one ? 1 : 0;
+    });
+  });
+}
+
 SmallMatrix BlockBasis::collective_products(int count, double* y) {
   Step step;
   step.norms.assign(static_cast<std::size_t>(width_), 1.0);

@@ -45,6 +45,9 @@ class BlockBasis {
   /// row and of `first_column` plus its number in the panel. Shape: y: as a panel.
   void fill_columns_randomly(double* y, int count, std::int64_t first_column) const;
 
+  /// The vectors of the first `count` panels become the unit vectors, and zero beyond the rows.
+  void set_unit_vectors(int count);
+
   /// Puts a panel in the place of another, which takes that of the first.
   void exchange(int one, int other) {
     std::swap(panels_[static_cast<std::size_t>(one)], panels_[static_cast<std::size_t>(other)]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,10 @@ inline const char* name(EigenMethod method) {
   }
   return "filter";
 }
+
+/// Matrices of at most so many rows are solved whole: all pairs are found at once, of which some
+/// are taken. By lobpcg they are only where its three blocks would not fit.
+inline constexpr std::int64_t whole_rows = 256;
 
 /// Which part of the spectrum is looked for: values from one end or from both, or those nearest to
 /// a number.

@@ -65,7 +65,9 @@ struct EigenReport {
   /// max |XᵀX − I| of the vectors.
   double orthogonality = 0;
   Completeness completeness{};
-  double norm = 0;  // ‖A‖₂ from the outermost Ritz values, which tolerances refer to
+  /// ‖A‖, which tolerances refer to: of filter and lobpcg a bound, else the largest |Ritz value|.
+  /// Lanczos stops by that of its first search space, which may be a little less.
+  double norm = 0;
   double least_of_mass = 1;  // about the least eigenvalue of B, which error bounds rest on
   std::int64_t products = 0;  // A·x for one vector
   int restarts = 0;  // of the search space; steps of lobpcg
@@ -73,6 +75,7 @@ struct EigenReport {
   int width = 0;  // vectors of a block
   int blocks = 1;  // random blocks that the search began with; each finds up to `width` copies
   int subspace = 0;  // vectors of the search space
+  bool is_whole = false;  // which is all there is, so that nothing was searched for
   double seconds = 0;
 };
 

@@ -17,9 +17,6 @@
 namespace weft::solver {
 namespace {
 
-/// Matrices of at most so many rows are searched whole, one vector at a time.
-constexpr std::int64_t whole_rows = 256;
-
 int fitting_width(std::int64_t rows, const EigenOptions& options) {
   return rows <= whole_rows ? 1 : options.width;
 }
@@ -45,9 +42,16 @@ int kept_of(int panels, int wanted) {
   return std::min(panels, std::max(wanted + 1, (panels + 1) / 2));
 }
 
+/// Sums of unknown size that a pass makes at most.
+int most_sums(std::int64_t rows, const EigenOptions& options) {
+  const int width = fitting_width(rows, options);
+  return rows <= whole_rows ? static_cast<int>(rows) : panels_for(options.count, width) * width;
+}
+
 /// Panels in memory: the space with what comes next, or what survives, what comes next, and A times
-/// the wanted ones.
+/// the wanted ones. Of a whole matrix the unit vectors, and A times these.
 int panels_in_memory(std::int64_t rows, const EigenOptions& options) {
+  if (rows <= whole_rows) return 2 * static_cast<int>(rows);
   const int panels = fitting_panels(rows, options);
   const int wanted = std::min(panels, panels_for(options.count, fitting_width(rows, options)));
   return std::max(panels, kept_of(panels, wanted) + wanted) + 1;
@@ -80,8 +84,7 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
       filter_(op, fitting_width(op.global_row_count(), options), options.mode),
       basis_(op, fitting_width(op.global_row_count(), options),
              panels_in_memory(op.global_row_count(), options),
-             panels_for(options.count, fitting_width(op.global_row_count(), options)) *
-                 fitting_width(op.global_row_count(), options)),
+             most_sums(op.global_row_count(), options)),
       projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()),
       keeper_(std::move(hooks), op) {
   check_count(op.global_row_count(), options.count);
@@ -503,6 +506,31 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
   }
 }
 
+/// All pairs of a small matrix.
+FilteredLanczos::Ritz FilteredLanczos::collective_search_whole(EigenReport& report) {
+  unit_ = power_above(op_.collective_norm());
+  polynomial_ = FilterPolynomial::scaled(unit_);
+  basis_.set_unit_vectors(most_panels_);
+  size_ = processed_ = most_panels_;
+  Ritz ritz = collective_ritz(most_panels_);
+  norm_ = std::max(std::abs(ritz.values.front()), std::abs(ritz.values.back()));
+  if (is_done(ritz)) report.status = SolveStatus::converged;
+  report.is_whole = true;
+  return ritz;
+}
+
+/// From a random block or the state of a checkpoint on.
+FilteredLanczos::Ritz FilteredLanczos::collective_search_space(EigenReport& report) {
+  if (!collective_take_state()) collective_start_randomly();
+  if (has_looked_) {
+    collective_expand(most_panels_);
+    ++restarts_;
+  } else {
+    collective_look_at_spectrum();
+  }
+  return collective_search(report);
+}
+
 EigenReport FilteredLanczos::collective_solve() {
   const perfmodel::Stopwatch watch;
   EigenReport report{.method = name(EigenMethod::lanczos),
@@ -511,14 +539,8 @@ EigenReport FilteredLanczos::collective_solve() {
                      .pairs = {},
                      .width = width(),
                      .subspace = most_panels_ * width()};
-  if (!collective_take_state()) collective_start_randomly();
-  if (has_looked_) {
-    collective_expand(most_panels_);
-    ++restarts_;
-  } else {
-    collective_look_at_spectrum();
-  }
-  const Ritz ritz = collective_search(report);
+  const bool is_small = op_.global_row_count() <= whole_rows;
+  const Ritz ritz = is_small ? collective_search_whole(report) : collective_search_space(report);
   basis_.rotate(ritz.vectors.columns() / width(), ritz.vectors);
   std::vector<EigenPair> pairs;
   for (std::size_t i = 0; i < ritz.values.size(); ++i)
@@ -526,6 +548,7 @@ EigenReport FilteredLanczos::collective_solve() {
   order_ = report_pairs(pairs, options_.count, options_.tolerance * norm_, report);
   report.orthogonality = basis_.collective_orthogonality(std::min(wanted_panels(), processed_));
   report.norm = norm_;
+  for (const double value : ritz.values) report.norm = std::max(report.norm, std::abs(value));
   report.products = product_count();
   report.restarts = restarts_;
   report.degree = polynomial_.degree;

@@ -28,7 +28,8 @@ namespace weft::solver {
 /// The first search space is that of the matrix itself: it tells where the spectrum ends. All sums
 /// over rows are exact from row block to row block, and small matrices are the same everywhere, so
 /// that values and vectors have the same bits on any number of ranks and threads and in any mode.
-/// Memory: subspace + 3 · width vectors; more where nearly all of them are wanted.
+/// Memory: subspace + 3 · width vectors; more where nearly all of them are wanted. Matrices of at
+/// most `whole_rows` rows are solved whole instead, which takes two vectors a row.
 /// Source: Wu, Simon 2000, "Thick-restart Lanczos method for large symmetric eigenvalue problems";
 /// filter: Zhou, Saad 2007, "A Chebyshev–Davidson algorithm for large symmetric eigenproblems".
 class FilteredLanczos {
@@ -73,6 +74,8 @@ class FilteredLanczos {
   bool collective_append(double* y, bool is_rough);
   void collective_begin_bounded();
   Ritz collective_search(EigenReport& report);
+  Ritz collective_search_whole(EigenReport& report);
+  Ritz collective_search_space(EigenReport& report);
   void restart(const SymmetricEigen& found, int kept_panels);
   Ritz collective_ritz(int panels);
   SymmetricEigen projected(int panels) const;

@@ -25,18 +25,18 @@ namespace {
 
 using comm_thread::TeamThread;
 
-/// Matrices of at most so many rows are searched one vector at a time, so that blocks fit.
-constexpr std::int64_t few_rows = 256;
-
+/// Small matrices are searched one vector at a time, so that blocks fit.
 int width_for(std::int64_t rows, const EigenOptions& options) {
-  return rows <= few_rows ? 1 : options.width;
+  return rows <= whole_rows ? 1 : options.width;
 }
 
-/// Panels of a block: a quarter more vectors than are wanted, and at least two.
+/// Panels of a block: a quarter more vectors than are wanted, and at least two; of a small matrix
+/// all, where three blocks would not fit.
 int panels_of_block(std::int64_t rows, const EigenOptions& options) {
   const int width = width_for(rows, options);
   const int wanted = options.count + std::max(2, options.count / 4);
   const int panels = (wanted + width - 1) / width;
+  if (rows <= whole_rows && std::int64_t{3} * panels > rows) return static_cast<int>(rows);
   return static_cast<int>(std::min<std::int64_t>(panels, rows / width));
 }
 
@@ -123,7 +123,8 @@ Lobpcg::Lobpcg(spmv::SparseOperator& op, spmv::SparseOperator* mass, Preconditio
       z_(op.element_count()),
       keeper_(std::move(hooks), op) {
   const std::int64_t rows = op.global_row_count();
-  const std::int64_t most = std::min<std::int64_t>(rows <= few_rows ? rows : rows / 8, most_count);
+  const std::int64_t most =
+      std::min<std::int64_t>(rows <= whole_rows ? rows : rows / 8, most_count);
   if (options.count > most)
     throw comm_thread::InputError(
         fmt::format("{}: found {}; expected 1 to {} for a matrix of {} rows with {}",
@@ -239,13 +240,17 @@ void Lobpcg::take_start_vectors() {
 }
 
 /// X becomes random numbers, smoothed by M where `is_smooth`, or vectors of the caller, and then
-/// its Ritz vectors. False if they depend on each other.
+/// its Ritz vectors; of a whole matrix the unit vectors instead of random ones. False if they
+/// depend on each other.
 bool Lobpcg::collective_start_randomly(bool is_smooth) {
+  const bool is_unit = is_whole() && start_.count == 0;
   op_.team().run([&](const TeamThread& thread) {
     for (int column = 0; column < block(); ++column) {
       const ColumnPlace to(w_.vectors, column, width());
       op_.for_each_element(thread.index, [&](std::size_t row) {
-        to.at(row) = 2 * spmv::uniform(static_cast<std::uint64_t>(column), op_.global_row(row)) - 1;
+        const auto global = op_.global_row(row);
+        const double random = 2 * spmv::uniform(static_cast<std::uint64_t>(column), global) - 1;
+        to.at(row) = !is_unit ? random : global == column ? 1 : 0;
       });
     }
   });
@@ -268,7 +273,7 @@ void Lobpcg::collective_start() {
   p_panels_ = 0;
   values_.assign(static_cast<std::size_t>(block()), 0.0);
   if (preconditioner_) preconditioner_->begin_solve();
-  const bool has_started = preconditioner_ && collective_start_randomly(true);
+  const bool has_started = preconditioner_ && !is_whole() && collective_start_randomly(true);
   if (!has_started && !collective_start_randomly(false) && start_.count > 0)
     throw comm_thread::InputError(comm_thread::option_name("start") +
                                   ": found vectors that depend on each other; expected others");
@@ -449,7 +454,8 @@ EigenReport Lobpcg::report_of(SolveStatus status) {
   report.products = products_before_ + times_a_.product_count();
   report.restarts = iterations_;
   report.width = width();
-  report.subspace = 3 * block();
+  report.subspace = is_whole() ? block() : 3 * block();
+  report.is_whole = is_whole();
   return report;
 }
 

@@ -33,7 +33,9 @@ namespace weft::solver {
 /// the same on any number of ranks and threads and in any mode, if M's are.
 ///
 /// Memory: three blocks of vectors with A's and B's products of them: 9 · block, 6 · block without
-/// B. Source: Knyazev 2001, "Toward the optimal preconditioned eigensolver"; the basis: Hetmaniuk,
+/// B. Where three blocks would not fit into a matrix of at most `whole_rows` rows, X begins with
+/// all unit vectors, so that its Ritz vectors are all there are.
+/// Source: Knyazev 2001, "Toward the optimal preconditioned eigensolver"; the basis: Hetmaniuk,
 /// Lehoucq 2006, "Basis selection in LOBPCG"; Duersch, Shao, Yang, Gu 2018, "A robust and efficient
 /// implementation of LOBPCG".
 class Lobpcg {
@@ -77,6 +79,8 @@ class Lobpcg {
 
   int width() const { return products_.width(); }
   int block() const { return panel_count_ * width(); }
+  /// True if X has as many vectors as the matrix has rows.
+  bool is_whole() const { return block() == op_.global_row_count(); }
   Block part_of(const Block& block, int panels) const;
   static std::vector<const double*> joined(std::span<const Block* const> blocks, Image image);
   void collective_expect_definite();

@@ -53,14 +53,7 @@ void FilteredSpace::collective_begin_with_sums() {
 }
 
 void FilteredSpace::take_all_vectors() {
-  const spmv::DistributedMatrix& matrix = op_.matrix().matrix();
-  const auto rows = static_cast<std::size_t>(matrix.rows.row_count);
-  const auto columns = static_cast<std::size_t>(width());
-  for (int p = 0; p < panels_; ++p) std::fill_n(basis_.panel(p), rows * columns, 0.0);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto vector = static_cast<std::size_t>(matrix.first_row()) + row;
-    basis_.panel(static_cast<int>(vector / columns))[row * columns + vector % columns] = 1;
-  }
+  basis_.set_unit_vectors(panels_);
   size_ = processed_ = panels_;
   is_whole_ = true;
 }

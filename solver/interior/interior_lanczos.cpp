@@ -22,9 +22,6 @@ namespace {
 using comm_thread::InputError;
 using comm_thread::option_name;
 
-/// Matrices of at most so many rows are searched whole.
-constexpr std::int64_t whole_rows = 256;
-
 /// Panels of a search space for so many wanted vectors.
 int fitting_panels(std::int64_t rows, int wanted, const EigenOptions& options) {
   const int width = options.width;
@@ -267,6 +264,7 @@ EigenReport InteriorLanczos::collective_search_whole() {
   EigenReport report = report_of(are_converged());
   report.orthogonality = space_->collective_orthogonality(rows);
   report.subspace = panels * width_;
+  report.is_whole = true;
   report.products += space_->product_count();
   report.seconds = watch.seconds();
   return report;
