@@ -69,14 +69,13 @@ void copy_entries(std::span<const std::span<const double>> parts, std::size_t fi
 /// `for_own_entries` visits the entries of a thread.
 template <class ForOwnEntries, class IsWanted>
 std::vector<GlobalIndex> columns_where(const comm_thread::ComputeTeam& team,
-                                       std::span<const GlobalIndex> columns,
                                        const ForOwnEntries& for_own_entries,
                                        const IsWanted& is_wanted) {
   std::vector<std::vector<GlobalIndex>> found(static_cast<std::size_t>(team.thread_count()));
   team.run([&](const TeamThread& thread) {
     auto& mine = found[static_cast<std::size_t>(thread.index)];
-    for_own_entries(thread, [&](std::size_t k) {
-      if (is_wanted(columns[k])) mine.push_back(columns[k]);
+    for_own_entries(thread, [&](std::size_t, GlobalIndex column, double /*value*/) {
+      if (is_wanted(column)) mine.push_back(column);
     });
     spmv::sort_columns(mine);
   });
@@ -101,17 +100,18 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
   comm_thread::collective_attempt(communicator,
                                   [&] { check_shape(rows, given_->begin(communicator.rank())); });
   // Whose columns are wrong if a shape is wrong elsewhere is another question.
+  bool is_in_order = true;
   comm_thread::collective_attempt(communicator, [&] {
-    check_columns(rows);
+    is_in_order = check_columns(rows);
     check_values(rows.values);
   });
+  is_in_order = communicator.min(std::int64_t{is_in_order}) == 1;
   moved_ = std::make_unique<RowPartition>(aligned(*given_));
   for (int rank = 0; rank < given_->rank_count(); ++rank)
     moves_ = moves_ || given_->begin(rank) != moved_->begin(rank);
-  is_in_place_ = !moves_ && communicator.min(std::int64_t{is_in_order(rows)}) == 1;
-  matrix_ = std::make_unique<DistributedMatrix>(is_in_place_ ? use_in_place(rows, kept)
-                                                             : collective_assemble(rows));
-  if (is_in_place_) matrix_->global_nonzero_count = communicator.sum(matrix_->rows.nonzero_count());
+  is_in_place_ = !moves_ && is_in_order;
+  matrix_ = std::make_unique<DistributedMatrix>(is_in_order ? collective_use_order(rows, kept)
+                                                            : collective_assemble(rows));
   collective_settle();
 }
 
@@ -170,12 +170,36 @@ void CallerRows::check_shape(const Rows& rows, std::int64_t rows_before) const {
     fault(fmt::format("found {} rows; expected at most {}", offsets.size() - 1, most));
 }
 
-void CallerRows::check_columns(const Rows& rows) const {
-  for (std::size_t k = 0; k < rows.columns.size(); ++k)
-    if (rows.columns[k] < 0 || rows.columns[k] >= given_->row_count())
-      throw InputError(fmt::format("rows of rank {}: found columns[{}] = {}; expected 0 to {}",
-                                   communicator_.rank(), k, rows.columns[k],
-                                   given_->row_count() - 1));
+bool CallerRows::check_columns(const Rows& rows) const {
+  struct Found {
+    bool is_below_end = true;
+    bool is_in_order = true;
+  };
+  std::vector<Found> found(static_cast<std::size_t>(team_.thread_count()));
+  team_.run([&](const TeamThread& thread) {
+    const auto share =
+        comm_thread::share_of(std::ssize(rows.offsets) - 1, thread.index, thread.count);
+    Found all;
+    for (auto row = static_cast<std::size_t>(share.begin);
+         row < static_cast<std::size_t>(share.end); ++row) {
+      GlobalIndex last = -1;
+      for (auto k = static_cast<std::size_t>(rows.offsets[row]);
+           k < static_cast<std::size_t>(rows.offsets[row + 1]); ++k) {
+        const GlobalIndex column = rows.columns[k];
+        all.is_in_order &= column > last;
+        all.is_below_end &= column < given_->row_count() && column >= 0;
+        last = column;
+      }
+    }
+    found[static_cast<std::size_t>(thread.index)] = all;
+  });
+  if (!std::ranges::all_of(found, &Found::is_below_end))
+    for (std::size_t k = 0; k < rows.columns.size(); ++k)
+      if (rows.columns[k] < 0 || rows.columns[k] >= given_->row_count())
+        throw InputError(fmt::format("rows of rank {}: found columns[{}] = {}; expected 0 to {}",
+                                     communicator_.rank(), k, rows.columns[k],
+                                     given_->row_count() - 1));
+  return std::ranges::all_of(found, &Found::is_in_order);
 }
 
 void CallerRows::check_values(std::span<const double> values) const {
@@ -196,57 +220,79 @@ void CallerRows::check_values(std::span<const double> values) const {
                       communicator_.rank(), k, values[k]));
 }
 
-bool CallerRows::is_in_order(const Rows& rows) const {
-  std::vector<char> found(static_cast<std::size_t>(team_.thread_count()), 1);
-  team_.run([&](const TeamThread& thread) {
-    const auto share =
-        comm_thread::share_of(std::ssize(rows.offsets) - 1, thread.index, thread.count);
-    for (auto row = static_cast<std::size_t>(share.begin);
-         row < static_cast<std::size_t>(share.end); ++row)
-      for (auto k = static_cast<std::size_t>(rows.offsets[row]) + 1;
-           k < static_cast<std::size_t>(rows.offsets[row + 1]); ++k)
-        if (rows.columns[k] <= rows.columns[k - 1])
-          found[static_cast<std::size_t>(thread.index)] = 0;
+DistributedMatrix CallerRows::collective_use_order(const Rows& rows, Values kept) {
+  std::map<int, std::vector<double>> values_from;
+  std::vector<Piece> pieces;
+  if (moves_)
+    pieces = collective_deal(rows, values_from);
+  else
+    pieces.push_back({.first_row = given_->begin(communicator_.rank()),
+                      .own_offsets = {},
+                      .own_columns = {},
+                      .offsets = rows.offsets,
+                      .columns = rows.columns,
+                      .values = rows.values});
+  const bool borrows = kept == Values::borrowed && !moves_;
+  if (borrows) borrowed_ = rows.values.data();
+  DistributedMatrix matrix = rows_in_order(pieces, borrows);
+  comm_thread::collective_attempt(communicator_, [&] {
+    spmv::expect_few_columns(communicator_.rank(), matrix.rows.row_count,
+                             std::ssize(matrix.halo_columns));
   });
-  return std::ranges::find(found, 0) == found.end();
+  matrix.global_nonzero_count = communicator_.sum(matrix.rows.nonzero_count());
+  return matrix;
 }
 
-DistributedMatrix CallerRows::use_in_place(const Rows& rows, Values kept) {
+/// Copies each entry once, to where it is among those of all pieces.
+DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool borrows) const {
   DistributedMatrix matrix{.partition = *moved_,
                            .rank = communicator_.rank(),
                            .rows = {},
                            .halo_columns = {},
                            .global_nonzero_count = 0};
+  spmv::CrsMatrix& made = matrix.rows;
   const GlobalIndex begin = matrix.partition.begin(matrix.rank);
   const GlobalIndex end = matrix.partition.end(matrix.rank);
-  matrix.rows.row_count = static_cast<LocalIndex>(end - begin);
+  made.row_count = static_cast<LocalIndex>(end - begin);
+  made.row_offsets =
+      perfmodel::HugePageBuffer<std::int64_t>(static_cast<std::size_t>(made.row_count) + 1);
+  std::size_t row = 0;
+  std::int64_t before = 0;  // entries of the pieces before
+  for (const Piece& piece : pieces) {
+    for (const std::int64_t offset : piece.offsets.subspan(1))
+      made.row_offsets[++row] = before + offset - piece.offsets.front();
+    before += std::ssize(piece.columns);
+  }
   const auto thread_rows = spmv::cut_rows_for_threads(
-      rows.offsets, RowPartition::block_size(matrix.partition.row_count()), team_.thread_count());
+      made.row_offsets.span(), RowPartition::block_size(matrix.partition.row_count()),
+      team_.thread_count());
   const auto for_own_entries = [&](const TeamThread& thread, const auto& visit) {
     const auto index = static_cast<std::size_t>(thread.index);
-    const auto first = rows.offsets[static_cast<std::size_t>(thread_rows[index])];
-    const auto last = rows.offsets[static_cast<std::size_t>(thread_rows[index + 1])];
-    for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k)
-      visit(k);
+    const auto first = made.row_offsets[static_cast<std::size_t>(thread_rows[index])];
+    const auto last = made.row_offsets[static_cast<std::size_t>(thread_rows[index + 1])];
+    std::int64_t piece_begin = 0;
+    for (const Piece& piece : pieces) {
+      const std::int64_t piece_end = piece_begin + std::ssize(piece.columns);
+      for (auto k = std::max(first, piece_begin); k < std::min(last, piece_end); ++k) {
+        const auto entry = static_cast<std::size_t>(k - piece_begin);
+        visit(static_cast<std::size_t>(k), piece.columns[entry], piece.values[entry]);
+      }
+      piece_begin = piece_end;
+    }
   };
-
-  matrix.halo_columns = columns_where(team_, rows.columns, for_own_entries,
-                                      [&](GlobalIndex k) { return k < begin || k >= end; });
-  matrix.rows.row_offsets = perfmodel::HugePageBuffer<std::int64_t>(rows.offsets.size());
-  std::ranges::copy(rows.offsets, matrix.rows.row_offsets.data());
-  matrix.rows.columns = perfmodel::HugePageBuffer<LocalIndex>(rows.columns.size());
-  if (kept == Values::borrowed) {
-    // Only `collective_update` writes to it, of which the caller knows.
-    matrix.rows.values = perfmodel::HugePageBuffer<double>::borrow(
-        {const_cast<double*>(rows.values.data()), rows.values.size()});
-    borrowed_ = rows.values.data();
-  } else {
-    matrix.rows.values = perfmodel::HugePageBuffer<double>(rows.values.size());
-  }
+  matrix.halo_columns = columns_where(
+      team_, for_own_entries, [&](GlobalIndex column) { return column < begin || column >= end; });
+  const auto entry_count = static_cast<std::size_t>(before);
+  made.columns = perfmodel::HugePageBuffer<LocalIndex>(entry_count);
+  // Only `collective_update` writes to borrowed values, of which the caller knows.
+  made.values =
+      borrows
+          ? perfmodel::HugePageBuffer<double>::borrow({const_cast<double*>(borrowed_), entry_count})
+          : perfmodel::HugePageBuffer<double>(entry_count);
   team_.run([&](const TeamThread& thread) {
-    for_own_entries(thread, [&](std::size_t k) {
-      matrix.rows.columns[k] = *local_column(matrix, rows.columns[k]);
-      if (!borrowed_) matrix.rows.values[k] = rows.values[k];
+    for_own_entries(thread, [&](std::size_t k, GlobalIndex column, double value) {
+      made.columns[k] = *local_column(matrix, column);
+      if (!borrows) made.values[k] = value;
     });
   });
   return matrix;

@@ -81,10 +81,12 @@ class CallerRows {
                          spmv::LocalIndex end, std::span<double> values)>;
 
   void check_shape(const Rows& rows, std::int64_t rows_before) const;
-  void check_columns(const Rows& rows) const;
+  /// Whether the columns of every row ascend.
+  bool check_columns(const Rows& rows) const;
   void check_values(std::span<const double> values) const;
-  bool is_in_order(const Rows& rows) const;
-  spmv::DistributedMatrix use_in_place(const Rows& rows, Values kept);
+  /// From rows that are in order on every rank, without a sort.
+  spmv::DistributedMatrix collective_use_order(const Rows& rows, Values kept);
+  spmv::DistributedMatrix rows_in_order(std::span<const Piece> pieces, bool borrows) const;
   spmv::DistributedMatrix collective_assemble(const Rows& rows);
   void collective_settle();
   void collective_look(const spmv::DistributedMatrix& matrix);

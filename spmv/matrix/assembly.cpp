@@ -85,9 +85,7 @@ void MatrixAssembly::allocate(const comm_thread::ComputeTeam& team) {
     columns = {};
   }
   sort_columns(halo_columns_);
-  if (std::ssize(halo_columns_) >= std::numeric_limits<LocalIndex>::max() - rows_.row_count)
-    throw comm_thread::InputError("rank " + std::to_string(rank_) +
-                                  " would hold 2147483648 or more entries of x; use more ranks");
+  expect_few_columns(rank_, rows_.row_count, std::ssize(halo_columns_));
 
   auto& offsets = rows_.row_offsets;
   for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];

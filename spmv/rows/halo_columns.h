@@ -1,9 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "comm_thread/mpi/input_error.h"
 #include "spmv/rows/index.h"
 
 namespace weft::spmv {
@@ -21,6 +25,13 @@ inline LocalIndex halo_place(std::span<const GlobalIndex> halo_columns, GlobalIn
   return static_cast<LocalIndex>(
       (found == halo_columns.end() || *found == column ? found : halo_columns.end()) -
       halo_columns.begin());
+}
+
+/// Throws comm_thread::InputError where rows and halo of `rank` have no local numbers.
+inline void expect_few_columns(int rank, std::int64_t row_count, std::int64_t halo_count) {
+  if (halo_count >= std::numeric_limits<LocalIndex>::max() - row_count)
+    throw comm_thread::InputError("rank " + std::to_string(rank) +
+                                  " would hold 2147483648 or more entries of x; use more ranks");
 }
 
 }  // namespace weft::spmv
