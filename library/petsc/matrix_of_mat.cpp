@@ -3,6 +3,7 @@
 #include <petsc/private/petscimpl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -41,7 +42,7 @@ class SequentialRows {
   PetscInt end(PetscInt row) const { return offsets_[row + 1]; }
   PetscInt entry_count() const { return row_count_ > 0 ? offsets_[row_count_] : 0; }
   PetscInt column(PetscInt entry) const { return columns_[entry]; }
-  PetscScalar value(PetscInt entry) const { return values_[entry]; }
+  const PetscScalar* value(PetscInt entry) const { return values_ + entry; }
   std::span<const double> values() const {
     return {values_, static_cast<std::size_t>(entry_count())};
   }
@@ -54,33 +55,55 @@ class SequentialRows {
   const PetscScalar* values_ = nullptr;
 };
 
-/// Calls visit(row, column, value) for the entries of this rank's rows of a MATMPIAIJ, the columns
-/// of a row ascending. The block of this rank's columns lies between the others of a row:
+/// The two blocks of this rank's rows of a MATMPIAIJ. In a row the block of this rank's columns
+/// lies between the others, and both have their columns in order:
 ///
 ///     others before | own block | others behind
-template <class Visit>
-void visit_rows(Mat mat, const Visit& visit) {
-  Mat own = nullptr;
-  Mat others = nullptr;
-  const PetscInt* columns_of_others = nullptr;
-  PetscInt first = 0;
-  check(MatMPIAIJGetSeqAIJ(mat, &own, &others, &columns_of_others));
-  check(MatGetOwnershipRangeColumn(mat, &first, nullptr));
-  const SequentialRows own_rows(own);
-  const SequentialRows other_rows(others);
-  for (PetscInt row = 0; row < own_rows.row_count(); ++row) {
-    PetscInt other = other_rows.begin(row);
-    const auto visit_other = [&] {
-      visit(row, columns_of_others[other_rows.column(other)], other_rows.value(other));
-      ++other;
-    };
-    while (other < other_rows.end(row) && columns_of_others[other_rows.column(other)] < first)
-      visit_other();
-    for (PetscInt entry = own_rows.begin(row); entry < own_rows.end(row); ++entry)
-      visit(row, first + own_rows.column(entry), own_rows.value(entry));
-    while (other < other_rows.end(row)) visit_other();
+class DividedRows {
+ public:
+  explicit DividedRows(Mat mat) : blocks_(mat), own_(blocks_.own), others_(blocks_.others) {}
+
+  PetscInt row_count() const { return own_.row_count(); }
+  PetscInt entry_count() const { return own_.entry_count() + others_.entry_count(); }
+
+  /// Calls visit_others(entries, first, last) and visit_own(entries, first, last) for the parts of
+  /// each row in turn, and end_row() behind it.
+  template <class VisitOthers, class VisitOwn, class EndRow>
+  void visit(const VisitOthers& visit_others, const VisitOwn& visit_own,
+             const EndRow& end_row) const {
+    for (PetscInt row = 0; row < own_.row_count(); ++row) {
+      const PetscInt begin = others_.begin(row);
+      const PetscInt end = others_.end(row);
+      PetscInt behind = begin;
+      while (behind < end && column_of_other(behind) < blocks_.first) ++behind;
+      visit_others(others_, begin, behind);
+      visit_own(own_, own_.begin(row), own_.end(row));
+      visit_others(others_, behind, end);
+      end_row();
+    }
   }
-}
+
+  PetscInt column_of_own(PetscInt entry) const { return blocks_.first + own_.column(entry); }
+  PetscInt column_of_other(PetscInt entry) const {
+    return blocks_.columns_of_others[others_.column(entry)];
+  }
+
+ private:
+  struct Blocks {
+    explicit Blocks(Mat mat) {
+      check(MatMPIAIJGetSeqAIJ(mat, &own, &others, &columns_of_others));
+      check(MatGetOwnershipRangeColumn(mat, &first, nullptr));
+    }
+    Mat own = nullptr;
+    Mat others = nullptr;
+    const PetscInt* columns_of_others = nullptr;
+    PetscInt first = 0;
+  };
+
+  Blocks blocks_;
+  SequentialRows own_;
+  SequentialRows others_;
+};
 
 bool is_sequential(Mat aij) {
   PetscBool is = PETSC_FALSE;
@@ -95,6 +118,17 @@ struct RowArrays {
   std::vector<double> values;
 };
 
+/// In the order of RowArrays.
+std::vector<double> values_of(const DividedRows& rows) {
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(rows.entry_count()));
+  const auto append = [&](const SequentialRows& of, PetscInt first, PetscInt last) {
+    values.insert(values.end(), of.value(first), of.value(last));
+  };
+  rows.visit(append, append, [] {});
+  return values;
+}
+
 RowArrays rows_of(Mat aij) {
   RowArrays rows;
   if (is_sequential(aij)) {
@@ -108,22 +142,19 @@ RowArrays rows_of(Mat aij) {
     rows.values.assign(own.values().begin(), own.values().end());
     return rows;
   }
-  PetscInt row_count = 0;
-  MatInfo info{};
-  check(MatGetLocalSize(aij, &row_count, nullptr));
-  check(MatGetInfo(aij, MAT_LOCAL, &info));
-  rows.offsets.resize(static_cast<std::size_t>(row_count) + 1);
-  rows.columns.reserve(static_cast<std::size_t>(info.nz_used));
-  rows.values.reserve(static_cast<std::size_t>(info.nz_used));
-  visit_rows(aij, [&](PetscInt row, PetscInt column, PetscScalar value) {
-    rows.columns.push_back(column);
-    rows.values.push_back(value);
-    rows.offsets[static_cast<std::size_t>(row) + 1] =
-        static_cast<std::int64_t>(rows.columns.size());
-  });
-  // Rows without entries.
-  for (std::size_t row = 1; row < rows.offsets.size(); ++row)
-    rows.offsets[row] = std::max(rows.offsets[row], rows.offsets[row - 1]);
+  const DividedRows own(aij);
+  rows.offsets.reserve(static_cast<std::size_t>(own.row_count()) + 1);
+  rows.offsets.push_back(0);
+  rows.columns.reserve(static_cast<std::size_t>(own.entry_count()));
+  own.visit(
+      [&](const SequentialRows&, PetscInt first, PetscInt last) {
+        for (; first < last; ++first) rows.columns.push_back(own.column_of_other(first));
+      },
+      [&](const SequentialRows&, PetscInt first, PetscInt last) {
+        for (; first < last; ++first) rows.columns.push_back(own.column_of_own(first));
+      },
+      [&] { rows.offsets.push_back(std::ssize(rows.columns)); });
+  rows.values = values_of(own);
   return rows;
 }
 
@@ -205,6 +236,25 @@ MatFacts facts_of(Mat mat) {
   return facts;
 }
 
+/// Where all ranks have a node for every 2 or 3 of their rows.
+void collective_add_coordinates(Mat mat, const NodeCoordinates& nodes, MatFacts& facts) {
+  PetscInt rows = 0;
+  check(MatGetLocalSize(mat, &rows, nullptr));
+  const bool fits = nodes.dimensions >= 2 && nodes.dimensions <= 3 &&
+                    std::ssize(nodes.values) == rows && rows % nodes.dimensions == 0;
+  const int own = fits ? nodes.dimensions : 0;
+  std::array<int, 2> least{own, -own};
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT, MPI_MIN,
+                PetscObjectComm(reinterpret_cast<PetscObject>(mat)));
+  if (least[0] != -least[1] || own == 0) return;
+  facts.dimensions = own;
+  const auto width = static_cast<std::size_t>(own);
+  facts.coordinates.reserve(nodes.values.size() * width);
+  for (auto node = nodes.values.begin(); node != nodes.values.end(); node += own)
+    for (std::size_t row = 0; row < width; ++row)
+      facts.coordinates.insert(facts.coordinates.end(), node, node + own);
+}
+
 }  // namespace
 
 MatrixOfMat::~MatrixOfMat() { clear(); }
@@ -236,7 +286,7 @@ void MatrixOfMat::collective_update(Mat aij) {
     const SequentialRows rows(aij);
     values.assign(rows.values().begin(), rows.values().end());
   } else {
-    visit_rows(aij, [&](PetscInt, PetscInt, PetscScalar value) { values.push_back(value); });
+    values = values_of(DividedRows(aij));
   }
   if (!group_) return matrix_->update_values(values);
   values = group_->collective_gather(std::span(std::as_const(values)));
@@ -276,9 +326,11 @@ MatrixOfMat::News MatrixOfMat::collective_take(Mat mat) {
   return has_same_places ? News::values : News::all;
 }
 
-MatFacts MatrixOfMat::collective_facts(Mat mat) const {
+MatFacts MatrixOfMat::collective_facts(Mat mat, const NodeCoordinates& nodes) const {
   MatFacts facts = facts_of(mat);
+  collective_add_coordinates(mat, nodes, facts);
   if (!group_) return facts;
+  facts.coordinates = group_->collective_gather(std::span(std::as_const(facts.coordinates)));
   facts.near_null = group_->collective_gather(std::span(std::as_const(facts.near_null)));
   facts.null_space = group_->collective_gather(std::span(std::as_const(facts.null_space)));
   return facts;

@@ -19,6 +19,14 @@ struct MatFacts {
   std::vector<double> null_space;  // [rows], or empty
   bool has_constant_null_space = false;  // MatSetNullSpace with the constant vector alone
   PetscInt block_size = 1;
+  std::vector<double> coordinates;  // [rows][dimensions], of PCSetCoordinates
+  int dimensions = 0;  // 2 or 3 with coordinates; the same on all ranks
+};
+
+/// What PCSetCoordinates says: coordinates of this rank's nodes.
+struct NodeCoordinates {
+  std::vector<double> values;  // [nodes][dimensions]
+  int dimensions = 0;
 };
 
 /// The weft::Matrix of a Mat: made once, and given new values where the Mat has some. Lifetime: its
@@ -30,8 +38,9 @@ class MatrixOfMat {
   /// Looks what is new in `mat`, whose places of entries PETSc counts the changes of. Other types
   /// than MATAIJ are converted. Collective. Throws PetscFault, Error.
   News collective_take(Mat mat);
-  /// Near-null space, null space and block size. Collective. Throws PetscFault, Error.
-  MatFacts collective_facts(Mat mat) const;
+  /// Near-null space, null space and block size, and `nodes`, where their displacements are the
+  /// rows of every rank. Collective. Throws PetscFault, Error.
+  MatFacts collective_facts(Mat mat, const NodeCoordinates& nodes) const;
 
   /// Hands the rows of a group to its leader, from the next matrix on; null: to nobody.
   void use_group(const NodeGroup* group) { group_ = group; }

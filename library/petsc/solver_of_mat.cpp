@@ -1,6 +1,7 @@
 #include "library/petsc/solver_of_mat.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "library/petsc/option_prefix.h"
 #include "library/petsc/shared_job.h"
@@ -33,7 +34,7 @@ SolverOfMat::Way SolverOfMat::for_others(const Options& options) {
 Options SolverOfMat::with_facts(const Options& options, const MatFacts& facts) const {
   Options used = options;
   if (facts.has_constant_null_space) set_unless_given(used, "null-space", "constant");
-  const bool has_coordinates = options.find("coordinates").has_value();
+  const bool has_coordinates = options.find("coordinates") || facts.dimensions > 0;
   if (is_amg(options) && facts.block_size > 1 && !has_coordinates)
     set_unless_given(used, "block-size", std::to_string(facts.block_size));
   return used;
@@ -57,11 +58,16 @@ void SolverOfMat::collective_try(const MatFacts& facts, const UserPreconditioner
     return;
   }
   SolverVectors vectors;
+  uses_coordinates_ = false;
   const bool takes_near_null =
       is_amg(way_.options) && !way_.options.find("near-null") && !way_.options.find("coordinates");
   if (takes_near_null && facts.near_null_count > 0) {
     vectors.near_null = facts.near_null;
     vectors.near_null_count = facts.near_null_count;
+  } else if (takes_near_null) {
+    vectors.coordinates = facts.coordinates;
+    vectors.dimensions = facts.dimensions;
+    uses_coordinates_ = facts.dimensions > 0;
   }
   if (!way_.options.find("null-space")) vectors.null_space = facts.null_space;
   solver_.emplace(matrix_.matrix(), way_.options, vectors);
@@ -69,7 +75,7 @@ void SolverOfMat::collective_try(const MatFacts& facts, const UserPreconditioner
 
 void SolverOfMat::collective_make(Mat mat, const std::vector<Way>& ways,
                                   const UserPreconditioner* preconditioner) {
-  const MatFacts facts = matrix_.collective_facts(mat);
+  const MatFacts facts = matrix_.collective_facts(mat, nodes_);
   why_not_.clear();
   solver_.reset();
   is_made_ = false;
@@ -107,6 +113,11 @@ void SolverOfMat::collective_precondition(std::span<const double> r, std::span<d
   group->collective_scatter(to, z);
 }
 
+void SolverOfMat::use_coordinates(NodeCoordinates nodes) {
+  nodes_ = std::move(nodes);
+  is_made_ = false;
+}
+
 void SolverOfMat::clear() {
   solver_.reset();
   is_made_ = false;
@@ -118,6 +129,7 @@ std::vector<std::string> SolverOfMat::lines() const {
   if (!is_made_) return lines;
   lines.push_back("options in use: " + petsc::text_of(way_.options));
   if (!why_not_.empty()) lines.push_back("because: " + why_not_);
+  if (uses_coordinates_) lines.push_back("near-null space: rigid bodies, by the coordinates given");
   if (solver_)
     for (const std::string& remark : matrix_.matrix().remarks()) lines.push_back("note: " + remark);
   return lines;

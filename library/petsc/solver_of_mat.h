@@ -31,6 +31,8 @@ class SolverOfMat {
   /// z = M·r on this rank's rows. Collective. Throws Error.
   void collective_precondition(std::span<const double> r, std::span<double> z);
 
+  /// Coordinates for a Mat without a near-null space, from the next solver on, which is made anew.
+  void use_coordinates(NodeCoordinates nodes);
   /// As MatrixOfMat::use_group.
   void use_group(const NodeGroup* group) { matrix_.use_group(group); }
   const NodeGroup* group() const { return matrix_.group(); }
@@ -49,6 +51,8 @@ class SolverOfMat {
   Options with_facts(const Options& options, const MatFacts& facts) const;
 
   MatrixOfMat matrix_;
+  NodeCoordinates nodes_;
+  bool uses_coordinates_ = false;
   bool is_made_ = false;
   std::string text_of_ways_;  // of the solver
   std::string why_not_;  // the first way

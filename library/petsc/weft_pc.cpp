@@ -25,6 +25,9 @@ const PrefixedOptions& options_of_pc() {
   return options;
 }
 
+/// PCSetCoordinates calls the function of this name.
+constexpr const char* name_of_set_coordinates = "PCSetCoordinates_C";
+
 struct PcState {
   Options options;
   PetscInt groups_per_node = 0;  // that ranks hand their rows in; 0: every rank keeps its own
@@ -76,6 +79,13 @@ PetscErrorCode apply_pc_transposed(PC pc, Vec residual, Vec correction) {
   });
 }
 
+PetscErrorCode set_coordinates(PC pc, PetscInt dimensions, PetscInt nodes, PetscReal* values) {
+  return answer(pc, "PCSetCoordinates_Weft", [&] {
+    state_of_pc(pc).solver.use_coordinates(
+        {{values, values + dimensions * nodes}, static_cast<int>(dimensions)});
+  });
+}
+
 template <class Items>
 PetscErrorCode set_pc_from_options(PC pc, Items PetscOptionsObject) {
   return answer(pc, "PCSetFromOptions_Weft", [&] {
@@ -114,6 +124,8 @@ PetscErrorCode destroy_pc(PC pc) {
   return answer(pc, "PCDestroy_Weft", [&] {
     delete static_cast<PcState*>(pc->data);
     pc->data = nullptr;
+    check(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), name_of_set_coordinates,
+                                     nullptr));
   });
 }
 
@@ -130,6 +142,8 @@ PetscErrorCode create_pc(PC pc) {
     pc->ops->view = view_pc;
     pc->ops->reset = reset_pc;
     pc->ops->destroy = destroy_pc;
+    check(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), name_of_set_coordinates,
+                                     set_coordinates));
   });
 }
 

@@ -1,5 +1,6 @@
 """A program for petsc4py that knows nothing of weft: solves a problem twice, with new values the
-second time, and prints what came out. -problem poisson|elasticity|convection, -n POINTS."""
+second time, and prints what came out. -problem poisson|elasticity|convection, -n POINTS. Of
+elasticity, -modes coordinates|none: what the program gives instead of rigid body modes."""
 
 import hashlib
 import sys
@@ -29,7 +30,7 @@ def grid_matrix(n, drift):
 
 
 def plate_matrix(n):
-    """Plane elasticity on n × n squares, clamped at one side, with rigid body modes. Entries are
+    """Plane elasticity on n × n squares, clamped at one side. Entries are
     multiples of 2⁻²⁰: they have the same bits whatever ranks add them up."""
     young, poisson = 1.0, 0.3
     D = young / (1 - poisson**2) * np.array(
@@ -61,14 +62,22 @@ def plate_matrix(n):
             if first <= max(dofs[4], dofs[5]) - 1 < end:
                 A.setValues(dofs, dofs, element.ravel(), addv=True)
     A.assemble()
-    points = A.createVecRight()
-    points.setBlockSize(2)
-    own = np.arange(first // 2, end // 2)
-    values = points.getArray()
-    values[0::2], values[1::2] = own % n + 1, own // n
-    points.assemble()
-    A.setNearNullSpace(PETSc.NullSpace().createRigidBody(points))
     return A
+
+
+def plate_points(A, n):
+    """Of this rank's nodes, which are numbered row by row."""
+    first, end = A.getOwnershipRange()
+    own = np.arange(first // 2, end // 2)
+    return np.column_stack((own % n + 1.0, own // n + 0.0))
+
+
+def give_modes(A, points):
+    vector = A.createVecRight()
+    vector.setBlockSize(2)
+    vector.setArray(points.ravel())
+    vector.assemble()
+    A.setNearNullSpace(PETSc.NullSpace().createRigidBody(vector))
 
 
 def solve(ksp, A, b, what):
@@ -102,6 +111,12 @@ def main():
     ksp.setType("gmres" if problem == "convection" else "cg")
     ksp.setTolerances(rtol=1e-8, max_it=500)
     ksp.setFromOptions()
+    if problem == "elasticity":
+        modes = options.getString("modes", "vectors")
+        if modes == "vectors":
+            give_modes(A, plate_points(A, n))
+        elif modes == "coordinates":
+            ksp.getPC().setCoordinates(plate_points(A, n))
     solve(ksp, A, b, "first")
     A.scale(2.0)
     A.shift(0.5)
