@@ -585,6 +585,20 @@ class OneRank(unittest.TestCase):
         self.assertIn("True", self.run_python(code, OMP_PROC_BIND="true")[1])
         self.assertRegex(self.run_python(code, OMP_NUM_THREADS="1")[1], "True 1 .*OMP_NUM_THREADS=1")
 
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1 and IS_ALONE, "several processors")
+    def test_few_entries_of_a_process_alone_have_one_thread(self):
+        code = ("import weft, scipy.sparse as sp; few, many = sp.eye(1000, format='csr'), "
+                "sp.eye(200000, format='csr'); print(*(weft.Matrix(each).job.thread_count for each in "
+                "(few, few.toarray()[:99, :99], many)), weft.Matrix(few, weft.job()).job.thread_count)")
+        several = len(os.sched_getaffinity(0))
+        alone = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("OMP_", "PMI", "OMPI_"))}
+        for named, few in (({}, 1), ({"OMP_NUM_THREADS": str(several)}, several)):
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                  env={**alone, **named}, timeout=60)
+            self.assertEqual((done.stdout.split(), done.stderr),
+                             ([str(each) for each in (few, few, several, several)], ""))
+
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "several processors")
     def test_masks_are_kept_and_what_narrows_them_is_named(self):
         pus = sorted(os.sched_getaffinity(0))

@@ -307,13 +307,48 @@ class Job:
 
 
 _default_job: Optional[Job] = None
+_small_job: Optional[Job] = None  # with one thread
+# A team of threads gains little on fewer entries. It would also wait for cores on which threads of
+# OpenBLAS spin, as they do for tens of milliseconds after NumPy and SciPy have been imported, and
+# after each of their functions that has used them.
+ENTRIES_OF_A_TEAM = 100_000
 
 
 def job() -> Job:
-    """The job that is used where none is given: all processes, made at the first use."""
+    """The job that is used where none is given: all processes, made at the first use. Matrices of
+    fewer than 100,000 entries are solved with one thread where the process is alone."""
     global _default_job
     _expect_no_fork()  # before the lock, which another thread may have held
     with _default_lock:
         if _default_job is None:
             _default_job = Job()
         return _default_job
+
+
+def job_for(entry_count: int) -> Job:
+    """The job of a matrix where none is given: `job()`, or one with a single thread where the entries
+    are few, the process is alone, and OMP_NUM_THREADS says nothing. The bits are the same."""
+    global _small_job
+    if entry_count >= ENTRIES_OF_A_TEAM or "OMP_NUM_THREADS" in os.environ or not _is_alone():
+        return job()
+    _expect_no_fork()
+    with _default_lock:
+        if _small_job is None:
+            _small_job = Job(threads=1)
+        return _small_job
+
+
+# Of launchers and batch systems: a process that is alone has none of them.
+_VARIABLES_OF_LAUNCHERS = ("PMI", "OMPI_COMM_WORLD_", "MPI_LOCAL", "MV2_COMM_WORLD_", "PALS_", "ALPS_",
+                           "FLUX_", "SLURM_PROCID", "JSM_", "LAMRANK")
+
+
+def _is_alone() -> bool:
+    """True where there are no other processes of this job; the same on all ranks."""
+    if _default_job is not None:
+        return _default_job.size == 1
+    MPI = sys.modules.get("mpi4py.MPI")
+    if hasattr(MPI, "Is_initialized") and MPI.Is_initialized() and MPI.COMM_WORLD.Get_size() > 1:
+        return False
+    return _open_mpi() == "none" or not any(
+        name.startswith(_VARIABLES_OF_LAUNCHERS) for name in os.environ)

@@ -12,7 +12,13 @@ from . import _weft
 from ._weft import InputError
 from .arguments import (Array, agree, agree_at, attempt, fault_of_numbers, fault_of_type,
                         fault_of_vector, is_block, options_of, real)
-from .jobs import Job, job as default_job, keep
+from .jobs import Job, job as default_job, job_for, keep
+
+
+def _job_of(A: Any) -> Job:
+    if sparse.issparse(A):
+        return job_for(A.nnz)
+    return job_for(A.size) if isinstance(A, np.ndarray) else default_job()
 
 
 class Matrix:
@@ -28,7 +34,7 @@ class Matrix:
     """
 
     def __init__(self, A: Any, job: Optional[Job] = None, **options: Any) -> None:
-        self.job = job if job is not None else default_job()
+        self.job = job if job is not None else _job_of(A)
         with self.job._turn("weft.Matrix"):
             self._make(A, options)
 
@@ -236,9 +242,13 @@ class Matrix:
                 f"{self.local_row_count} rows on this rank>")
 
 
-def matrix_of(A: Any, of_job: Optional[Job], options: dict[str, Any]) -> Matrix:
-    """`A`, or what is made of it; takes `triangle` from the options."""
+def matrix_of(A: Any, of_job: Optional[Job], options: dict[str, Any],
+              has_team: bool = False) -> Matrix:
+    """`A`, or what is made of it; takes `triangle` from the options. `has_team`: with all threads,
+    however few its entries are."""
     if isinstance(A, Matrix):
         return A
+    if of_job is None and has_team:
+        of_job = default_job()
     of_matrix = {"triangle": options.pop("triangle")} if "triangle" in options else {}
     return Matrix(A, of_job, **of_matrix)

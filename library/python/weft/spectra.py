@@ -156,7 +156,7 @@ def eigenvalues(A: Any, vectors: bool = False, job: Optional[Job] = None,
         method, mass (a file), preconditioner, max_iterations, as of `weft eigen`. A mass matrix in
         memory: see eigsh and lobpcg.
     """
-    return eigenvalues_of(matrix_of(A, job, options), vectors, options)
+    return eigenvalues_of(matrix_of(A, job, options, has_team=True), vectors, options)
 
 
 def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA", v0: Any = None,
@@ -182,7 +182,7 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "SA
     """
     refused = {"v0": v0, "Minv": Minv, "OPinv": OPinv,
                "mode": None if mode == "normal" else mode}
-    matrix = matrix_of(A, job, options)
+    matrix = matrix_of(A, job, options, has_team=True)
     mass = None if M is None else matrix_of(M, matrix.job, {})
     limit = "max_restarts" if M is None else "max_iterations"
     return eigsh_of(matrix, k, which, sigma, tol, return_eigenvectors, refused,
@@ -212,7 +212,7 @@ def lobpcg(A: Any, X: Array, B: Any = None, M: Any = None, Y: Any = None,
     """
     refused = {"Y": Y, "retLambdaHistory": retLambdaHistory,
                "retResidualNormsHistory": retResidualNormsHistory}
-    matrix = matrix_of(A, job, options)
+    matrix = matrix_of(A, job, options, has_team=True)
     mass = None if B is None else matrix_of(B, matrix.job, {})
     is_word = M is None or isinstance(M, str)
     return lobpcg_of(matrix, X, mass, None if is_word else matrix_of(M, matrix.job, {}), tol,
@@ -230,4 +230,4 @@ def spectral_density(A: Any, v: Optional[Array] = None, w: Optional[Array] = Non
         eigenvalues are counted), points, seed, block, mode, as of `weft spectrum`; triangle, see
         Matrix.
     """
-    return density_of(matrix_of(A, job, options), v, w, options)
+    return density_of(matrix_of(A, job, options, has_team=True), v, w, options)
