@@ -278,6 +278,27 @@ class Solve(unittest.TestCase):
         self.assertIn(report.matrix_format, report.json)
         self.assertIsInstance(report.product_seconds, dict)
 
+    def test_the_same_matrix_is_not_set_up_a_third_time(self):
+        A, b = matrix(), right_hand_side()
+
+        def set_up_seconds(A, **options):
+            x, report = weft.solve(A, b, **options)
+            self.assertLessEqual(np.linalg.norm(b - A @ x), 1e-7 * np.linalg.norm(b))
+            return report.setup_seconds
+
+        first, second, third = (weft.solve(A, b) for _ in range(3))
+        self.assertTrue(np.array_equal(first.x, second.x) and np.array_equal(first.x, third.x))
+        self.assertGreater(second.report.setup_seconds, 0)
+        if IS_ALONE:
+            self.assertEqual(third.report.setup_seconds, 0)
+        A.data[7] *= 1.5  # in place
+        for _ in range(2):
+            again = [set_up_seconds(A, method="bicgstab") for _ in range(3)]
+            self.assertEqual((again[0] > 0, again[2] > 0), (True, not IS_ALONE))
+            A.data[9] *= 1.5
+        self.assertGreater(set_up_seconds(A, method="bicgstab", tolerance=1e-9), 0)
+        self.assertGreater(set_up_seconds(A.copy(), method="bicgstab", tolerance=1e-9), 0)
+
     def test_rows_of_very_different_scale(self):
         A = matrix().tolil()
         A[::100, ::100] += 1e20 * sp.identity(ROWS // 100)

@@ -74,12 +74,15 @@ class Report:
         return axes
 
 
+_FIELDS = [field.name for field in dataclasses.fields(Report) if field.name != "json"]
+
+
 def report_of(report: Any) -> Report:
     """Of the extension module's report."""
-    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(Report)
-              if field.name not in ("json", "phase_seconds", "product_seconds")}
-    return Report(**fields, phase_seconds=dict(report.phase_seconds),
-                  product_seconds=dict(report.product_seconds), json=report.json())
+    values = {name: getattr(report, name) for name in _FIELDS}
+    values["phase_seconds"] = dict(values["phase_seconds"])
+    values["product_seconds"] = dict(values["product_seconds"])
+    return Report(**values, json=report.json())
 
 
 class Result(NamedTuple):

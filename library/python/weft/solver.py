@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Union
+import weakref
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy as np
+import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 from . import _weft
 from .arguments import Array, agree, is_block, options_of
-from .jobs import Job, keep
+from .jobs import ENTRIES_OF_A_TEAM, Job, keep
 from .matrix import matrix_of
 from .reports import BlockResult, Result, report_of
 
@@ -113,6 +115,64 @@ class Solver:
             self._solver.renew_preconditioner()
 
 
+class _Kept(NamedTuple):
+    """The solver of the small matrix that `solve` was given twice, and what it was made of."""
+
+    options: dict[str, str]
+    shape: tuple[int, int]
+    arrays: list[Array]  # of the matrix, copied
+    solver: Solver
+
+
+_last: Callable[[], Any] = lambda: None  # the small matrix of the last `solve`, where it still is
+_kept: Optional[_Kept] = None
+# With these the outcome depends on the system alone: no file, function, clock or earlier solve.
+_OPTIONS_OF_KEPT = {"absolute_tolerance", "divergence", "history", "max_iterations", "method", "mode",
+                    "null_space", "preconditioner", "restart", "scale", "tolerance", "triangle"}
+
+
+def _may_be_kept(A: Any, job: Optional[Job], monitor: Optional[Monitor],
+                 options: dict[str, Any]) -> bool:
+    preconditioner = options["preconditioner"]
+    null_space = options.get("null_space")
+    is_word = preconditioner is None or (isinstance(preconditioner, str) and
+                                         preconditioner.isalnum())
+    return (job is None and monitor is None and is_word and sparse.issparse(A) and
+            A.format == "csr" and A.dtype == np.float64 and A.nnz < ENTRIES_OF_A_TEAM and
+            _OPTIONS_OF_KEPT.issuperset(options) and
+            (null_space is None or (isinstance(null_space, str) and null_space == "none")))
+
+
+def _have_same_bits(one: Array, other: Array) -> bool:
+    return one.dtype == other.dtype and np.array_equal(one.view(f"i{one.itemsize}"),
+                                                       other.view(f"i{other.itemsize}"))
+
+
+def _solve_as_before(A: Any, b: Array, x0: Optional[Array],
+                     options: dict[str, Any]) -> Union[Result, BlockResult]:
+    """With the solver of the last two calls, where they had this matrix, and it has the same entries,
+    bit by bit. Only the second one copies it, so that a single one costs nothing."""
+    global _last, _kept
+    if _last() is not A:
+        _last, _kept = weakref.ref(A), None
+        return Solver(A, **options).solve(b, x0)
+    words = options_of(options)
+    arrays = [A.data, A.indices, A.indptr]
+    kept = _kept
+    if (kept is not None and (kept.options, kept.shape) == (words, A.shape) and
+            all(map(_have_same_bits, kept.arrays, arrays))):
+        return kept.solver.solve(b, x0)
+    _kept = None
+    copies = [each.copy() for each in arrays]
+    solver = Solver(A, **options)
+    result = solver.solve(b, x0)
+    # One that has turned to another method, or began again, would not do so a second time.
+    if (isinstance(result, Result) and solver.matrix.job.size == 1 and result.report.converged and
+            result.report.restarts == 0 and len(result.report.decisions) <= 1):
+        _kept = _Kept(words, A.shape, copies, solver)
+    return result
+
+
 def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
           preconditioner: Preconditioner = None, monitor: Optional[Monitor] = None,
           job: Optional[Job] = None, **options: Any) -> Union[Result, BlockResult]:
@@ -122,7 +182,12 @@ def solve(A: Any, b: Array, x0: Optional[Array] = None, method: str = "auto",
         A = scipy.sparse.diags([-1, 2, -1], [-1, 0, 1], shape=(10000, 10000))
         x, report = weft.solve(A, b, tolerance=1e-10)
         x, report = weft.solve(A, b, method="cg", preconditioner="amg:strength=0.08")
+
+    Small csr matrices are not set up anew where the same one is solved for a third time, and on.
     """
+    of_solver = {"method": method, "preconditioner": preconditioner, **options}
+    if _may_be_kept(A, job, monitor, of_solver):
+        return _solve_as_before(A, b, x0, of_solver)
     return Solver(A, preconditioner, monitor, job, method=method, **options).solve(b, x0)
 
 
