@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -83,6 +84,20 @@ std::vector<GlobalIndex> columns_where(const comm_thread::ComputeTeam& team,
   for (const auto& mine : found) all.insert(all.end(), mine.begin(), mine.end());
   spmv::sort_columns(all);
   return all;
+}
+
+/// Where each row begins among the entries of all pieces.
+template <class Pieces>
+perfmodel::HugePageBuffer<std::int64_t> offsets_of(const Pieces& pieces, LocalIndex row_count) {
+  perfmodel::HugePageBuffer<std::int64_t> offsets(static_cast<std::size_t>(row_count) + 1);
+  std::size_t row = 0;
+  std::int64_t before = 0;  // entries of the pieces before
+  for (const auto& piece : pieces) {
+    for (const std::int64_t offset : piece.offsets.subspan(1))
+      offsets[++row] = before + offset - piece.offsets.front();
+    before += std::ssize(piece.columns);
+  }
+  return offsets;
 }
 
 }  // namespace
@@ -254,15 +269,7 @@ DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool 
   const GlobalIndex begin = matrix.partition.begin(matrix.rank);
   const GlobalIndex end = matrix.partition.end(matrix.rank);
   made.row_count = static_cast<LocalIndex>(end - begin);
-  made.row_offsets =
-      perfmodel::HugePageBuffer<std::int64_t>(static_cast<std::size_t>(made.row_count) + 1);
-  std::size_t row = 0;
-  std::int64_t before = 0;  // entries of the pieces before
-  for (const Piece& piece : pieces) {
-    for (const std::int64_t offset : piece.offsets.subspan(1))
-      made.row_offsets[++row] = before + offset - piece.offsets.front();
-    before += std::ssize(piece.columns);
-  }
+  made.row_offsets = offsets_of(pieces, made.row_count);
   const auto thread_rows = spmv::cut_rows_for_threads(
       made.row_offsets.span(), RowPartition::block_size(matrix.partition.row_count()),
       team_.thread_count());
@@ -280,20 +287,30 @@ DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool 
       piece_begin = piece_end;
     }
   };
-  matrix.halo_columns = columns_where(
-      team_, for_own_entries, [&](GlobalIndex column) { return column < begin || column >= end; });
-  const auto entry_count = static_cast<std::size_t>(before);
+  if (communicator_.size() > 1)
+    matrix.halo_columns = columns_where(team_, for_own_entries, [&](GlobalIndex column) {
+      return column < begin || column >= end;
+    });
+  const auto entry_count = static_cast<std::size_t>(made.nonzero_count());
   made.columns = perfmodel::HugePageBuffer<LocalIndex>(entry_count);
   // Only `collective_update` writes to borrowed values, of which the caller knows.
   made.values =
       borrows
           ? perfmodel::HugePageBuffer<double>::borrow({const_cast<double*>(borrowed_), entry_count})
           : perfmodel::HugePageBuffer<double>(entry_count);
+  const auto columns = made.columns.span();
+  const auto values = made.values.span();
   team_.run([&](const TeamThread& thread) {
-    for_own_entries(thread, [&](std::size_t k, GlobalIndex column, double value) {
-      made.columns[k] = *local_column(matrix, column);
-      if (!borrows) made.values[k] = value;
-    });
+    if (matrix.halo_columns.empty())
+      for_own_entries(thread, [&](std::size_t k, GlobalIndex column, double /*value*/) {
+        columns[k] = static_cast<LocalIndex>(column - begin);
+      });
+    else
+      for_own_entries(thread, [&](std::size_t k, GlobalIndex column, double /*value*/) {
+        columns[k] = *local_column(matrix, column);
+      });
+    if (!borrows)
+      for_own_entries(thread, [&](std::size_t k, GlobalIndex, double value) { values[k] = value; });
   });
   return matrix;
 }
