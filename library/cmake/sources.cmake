@@ -190,6 +190,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/filtered_lanczos.cpp
     solver/eigen/kept_lanczos.cpp
     solver/eigen/kept_lobpcg.cpp
+    solver/eigen/kept_two_pass.cpp
     solver/eigen/lobpcg.cpp
     solver/eigen/orthonormalised.cpp
     solver/eigen/panel_column.cpp
@@ -201,6 +202,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/two_pass_lanczos.cpp
     solver/interior/filtered_space.cpp
     solver/interior/interior_lanczos.cpp
+    solver/interior/kept_interior.cpp
     solver/interior/spectral_estimate.cpp
     solver/krylov/bicgstab.cpp
     solver/krylov/conjugate_gradient.cpp

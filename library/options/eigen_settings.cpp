@@ -176,12 +176,6 @@ solver::EigenMethod EigenSettings::chosen_method() const {
   return has_input ? EigenMethod::lobpcg : EigenMethod::lanczos;
 }
 
-bool EigenSettings::can_stop() const {
-  const solver::EigenMethod used = chosen_method();
-  return used == solver::EigenMethod::lobpcg ||
-         (used == solver::EigenMethod::lanczos && search.part == solver::SpectrumPart::end);
-}
-
 std::string EigenSettings::why_method() const {
   if (search.method != solver::EigenMethod::automatic) return "asked for";
   if (search.is_interior()) return "the values are not at an end of the spectrum";
@@ -204,10 +198,6 @@ void EigenSettings::check_search() const {
       {{{"count", "which"}, !search.interval, "with " + option_name("interval"), "one of both"},
        {{"preconditioner", "mass", "absolute-tolerance"}, is_lobpcg, "with " + chosen, lobpcg},
        {{"max-iterations"}, is_lobpcg || is_two_pass, "with " + chosen, lobpcg},
-       {{"max-seconds"},
-        can_stop(),
-        "with " + chosen,
-        lobpcg + ", or " + lanczos + " from one end"},
        {{"block"}, !is_two_pass, "with " + chosen, lanczos},
        {{"count"}, !is_two_pass, "with " + chosen, "one value, or " + lanczos},
        {{"subspace", "degree", "max-restarts"},

@@ -17,8 +17,6 @@ struct EigenSettings : SolveSettings {
 
   /// That of the search, with `automatic` replaced.
   solver::EigenMethod chosen_method() const;
-  /// True if that can be stopped on the way, and keep its state.
-  bool can_stop() const;
   /// Why it is chosen, a clause.
   std::string why_method() const;
   /// Throws comm_thread::InputError where settings contradict each other.

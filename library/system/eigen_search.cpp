@@ -60,11 +60,11 @@ EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
   if (method == solver::EigenMethod::lobpcg)
     collective_make_lobpcg(system, hooks);
   else if (method == solver::EigenMethod::filter)
-    interior_.emplace(*op_, settings_.search);
+    interior_.emplace(*op_, settings_.search, hooks);
   else if (method == solver::EigenMethod::lanczos_two_pass)
-    two_pass_.emplace(*op_, settings_.search);
+    two_pass_.emplace(*op_, settings_.search, hooks);
   else if (settings_.search.part == solver::SpectrumPart::both)
-    both_ends_.emplace(*op_, settings_.search);
+    both_ends_.emplace(*op_, settings_.search, hooks);
   else
     lanczos_.emplace(*op_, settings_.search, hooks);
 }
@@ -133,16 +133,18 @@ bool EigenSearch::collective_is_over() {
 void EigenSearch::judge(solver::EigenReport& report) const {
   if (report.status != solver::SolveStatus::stopped) return;
   if (is_over_) report.status = solver::SolveStatus::out_of_time;
-  report.explanation =
-      fmt::format("{}{} of {} pairs are within the tolerance",
-                  is_over_ ? fmt::format("max-seconds: {:g} s are over; ", settings_.max_seconds)
-                           : std::string(),
-                  report.pairs.size(), settings_.search.count);
+  report.explanation = fmt::format(
+      "{}{}{} pairs are within the tolerance",
+      is_over_ ? fmt::format("max-seconds: {:g} s are over; ", settings_.max_seconds)
+               : std::string(),
+      report.pairs.size(),
+      settings_.search.interval ? std::string() : fmt::format(" of {}", settings_.search.count));
 }
 
-/// Certificates of searches that make none of their own.
+/// Certificates, unless the search has made its own.
 void EigenSearch::collective_certify(solver::EigenReport& report) {
   const solver::EigenOptions& search = settings_.search;
+  const perfmodel::Stopwatch watch;
   if (interior_)
     solver::collective_certify_between(
         *op_, interior_->range(),
@@ -150,27 +152,24 @@ void EigenSearch::collective_certify(solver::EigenReport& report) {
         search.certificate, report);
   else
     solver::collective_certify(*op_, mass_, search.end, search.certificate, report);
+  certificate_seconds_ = watch.seconds();
 }
 
 solver::EigenReport EigenSearch::collective_search() {
   if (lanczos_) return lanczos_->collective_solve();
+  if (both_ends_) return both_ends_->collective_solve();
   if (two_pass_) return two_pass_->collective_solve();
   return interior_ ? interior_->collective_solve() : lobpcg_->collective_solve();
 }
 
 solver::EigenReport EigenSearch::collective_solve() {
   since_start_ = {};
-  solver::EigenReport report;
-  if (both_ends_) {
-    report = both_ends_->collective_solve();
+  solver::EigenReport report = collective_search();
+  judge(report);
+  if (both_ends_)
     certificate_seconds_ = both_ends_->certificate_seconds();
-  } else {
-    report = collective_search();
-    judge(report);
-    const perfmodel::Stopwatch watch;
+  else
     collective_certify(report);
-    certificate_seconds_ = watch.seconds();
-  }
   report.why_method = settings_.why_method();
   if (report.is_whole) report.why_method += "; the matrix is small and solved whole";
   if (report.pairs.empty() && report.status == solver::SolveStatus::converged)
@@ -214,10 +213,19 @@ double certificate_bytes(const EigenSettings& settings, double rows, double nonz
 
 double kept_bytes(const EigenSettings& settings, double rows, int ranks) {
   const auto count = static_cast<std::int64_t>(rows);
-  const double vectors =
-      settings.chosen_method() == solver::EigenMethod::lanczos
-          ? solver::FilteredLanczos::kept_vector_count(count, settings.search)
-          : solver::Lobpcg::kept_vector_count(count, settings.search, !settings.mass.empty());
+  const solver::EigenOptions& search = settings.search;
+  const solver::EigenMethod method = settings.chosen_method();
+  double vectors = 0;
+  if (method == solver::EigenMethod::lobpcg)
+    vectors = solver::Lobpcg::kept_vector_count(count, search, !settings.mass.empty());
+  else if (method == solver::EigenMethod::lanczos_two_pass)
+    vectors = solver::TwoPassLanczos::kept_vector_count(count, search);
+  else if (method == solver::EigenMethod::filter)
+    vectors = solver::InteriorLanczos::kept_vector_count(count, search);
+  else if (search.part == solver::SpectrumPart::both)
+    vectors = solver::BothEnds::kept_vector_count(count, search);
+  else
+    vectors = solver::FilteredLanczos::kept_vector_count(count, search);
   return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
 }
 

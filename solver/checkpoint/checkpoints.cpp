@@ -101,6 +101,11 @@ std::string Checkpoints::state_name() const {
   return has_state_ ? name_of(state_.identity) : std::string();
 }
 
+std::span<const double> Checkpoints::state_scalars() const {
+  if (!has_state_) return {};
+  return std::span(state_.scalars).first(static_cast<std::size_t>(state_.scalar_count));
+}
+
 void Checkpoints::collective_open(const spmv::LinearOperator& op, const SolveIdentity& identity,
                                   std::size_t vector_count) {
   collective_open(PackedRows(op), op.team(), identity, vector_count);
@@ -115,6 +120,7 @@ void Checkpoints::collective_open(PackedRows rows, const comm_thread::ComputeTea
               std::to_string(vector_count);
     if (!found.empty()) throw InputError(source_ + ": " + found);
   }
+  if (helper_) helper_->wait();  // what it writes is of the state before
   rows_ = std::move(rows);
   copy_ = perfmodel::HugePageBuffer<double>(vector_count * rows_->count());
   // Each thread touches the pages first that it will copy to.
@@ -129,6 +135,7 @@ void Checkpoints::collective_open(PackedRows rows, const comm_thread::ComputeTea
   header_.identity = identity;
   header_.vector_count = vector_count;
   report_.bytes = static_cast<double>(header_.offset(vector_count));
+  last_asked_ = -1;
   since_kept_ = {};
   since_agreement_ = {};
   if (!options_.path.empty() && comm_thread_.has_thread() && !helper_)

@@ -70,8 +70,8 @@ class Checkpoints {
   Checkpoints& operator=(const Checkpoints&) = delete;
 
   /// Prepares for a solve, whose state has `vector_count` vectors: allocates the copy and reads
-  /// the state to begin from. Collective. Throws comm_thread::InputError, on every rank, where that
-  /// is of something else.
+  /// the state to begin from. Once more where the state becomes another. Collective. Throws
+  /// comm_thread::InputError, on every rank, where that is of something else.
   void collective_open(const spmv::LinearOperator& op, const SolveIdentity& identity,
                        std::size_t vector_count);
   /// The same for vectors of another kind, whose rows are `rows`.
@@ -88,6 +88,8 @@ class Checkpoints {
   std::int64_t state_iteration() const { return state_.iteration; }
   /// The name of the recurrence that the state to begin from is of; empty: there is none.
   std::string state_name() const;
+  /// The scalars that were kept with it; none where there is none.
+  std::span<const double> state_scalars() const;
 
   /// Agrees with the other ranks on what to do, at most five times a second; the answer is known an
   /// iteration later. Thread: the primary thread of every rank, after each iteration.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "perfmodel/simd.h"
 #include "perfmodel/stopwatch.h"
@@ -37,7 +39,8 @@ void add(const double* x, double factor, std::int64_t count, double* y) {
 
 }  // namespace
 
-TwoPassLanczos::TwoPassLanczos(spmv::SparseOperator& op, const EigenOptions& options)
+TwoPassLanczos::TwoPassLanczos(spmv::SparseOperator& op, const EigenOptions& options,
+                               SearchHooks hooks)
     : op_(op),
       options_(options),
       unit_(power_above(op.collective_norm())),
@@ -46,7 +49,12 @@ TwoPassLanczos::TwoPassLanczos(spmv::SparseOperator& op, const EigenOptions& opt
       odd_(op.collective_make_vector()),
       product_(op.element_count()),
       result_(op.element_count()),
-      sum_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1) {}
+      sum_(op.communicator(), op.comm_thread(), op.team().thread_count(), 1),
+      keeper_(std::move(hooks), op) {}
+
+std::size_t TwoPassLanczos::most_steps() const {
+  return static_cast<std::size_t>(options_.max_iterations) * steps_of_iteration;
+}
 
 /// u_0, a hash of each row; and zero in the place of what was before.
 void TwoPassLanczos::start(const TeamThread& thread) {
@@ -124,29 +132,54 @@ bool TwoPassLanczos::is_found() {
   return is_invariant_ || rest <= 0.7 * options_.tolerance * norm_;
 }
 
-void TwoPassLanczos::collective_first_pass() {
+/// The vector to begin with, and its norm, or the state of a checkpoint.
+void TwoPassLanczos::collective_begin() {
+  if (collective_take_state()) return;
   op_.team().run([&](const TeamThread& thread) {
     start(thread);
     collective_sum_squares(thread, even_->values());
     if (thread.is_primary()) betas_.push_back(std::sqrt(sum_.result()));
     thread.barrier();
   });
-  for (int iteration = 0; iteration < options_.max_iterations; ++iteration) {
+}
+
+/// After some steps: true if the search is to end.
+bool TwoPassLanczos::collective_ends_steps(bool is_over, bool keeps) {
+  std::function<SearchState()> make_state;
+  if (keeps) make_state = [this] { return state(); };
+  const auto step = static_cast<std::int64_t>(last_step() + repeated_);
+  is_stopped_ = keeper_.collective_ends(step, is_over, make_state);
+  return is_stopped_;
+}
+
+/// Goes on until the pair is found, or steps are used up, or it is stopped.
+void TwoPassLanczos::collective_first_pass() {
+  while (!has_found_ && last_step() < most_steps()) {
     op_.team().run([&](const TeamThread& thread) {
       for (int step = 0; step < steps_of_iteration && betas_.back() > 0; ++step)
         collective_step(thread);
     });
-    if (is_found()) return;
+    has_found_ = is_found();
+    if (!has_found_ && collective_ends_steps(last_step() >= most_steps(), true)) return;
   }
 }
 
+/// Repeats what there is of the first pass. Its state is kept where the pair is found: otherwise
+/// that of the first pass can go on.
 void TwoPassLanczos::collective_second_pass() {
-  op_.team().run([&](const TeamThread& thread) {
-    start(thread);
-    thread.barrier();
-    for (std::size_t step = 0; step < shares_.size(); ++step)
-      repeat_step(thread, step, shares_[step]);
-  });
+  while (repeated_ < shares_.size()) {
+    const std::size_t end = std::min(shares_.size(), repeated_ + steps_of_iteration);
+    op_.team().run([&](const TeamThread& thread) {
+      if (repeated_ == 0) {
+        start(thread);
+        thread.barrier();
+      }
+      for (std::size_t step = repeated_; step < end; ++step)
+        repeat_step(thread, step, shares_[step]);
+    });
+    repeated_ = end;
+    if (repeated_ < shares_.size() && collective_ends_steps(false, has_found_)) return;
+  }
 }
 
 /// The Rayleigh quotient of the result, and its residual; both from a product with it.
@@ -173,12 +206,7 @@ EigenPair TwoPassLanczos::collective_true_pair() {
   return pair;
 }
 
-EigenReport TwoPassLanczos::collective_solve() {
-  const perfmodel::Stopwatch watch;
-  collective_first_pass();
-  collective_second_pass();
-  EigenPair pair = collective_true_pair();
-  pair.error_bound = pair.residual;
+EigenReport TwoPassLanczos::report_of(const EigenPair& pair) const {
   EigenReport report{.method = name(EigenMethod::lanczos_two_pass),
                      .status = pair.residual <= options_.tolerance * norm_ * unit_
                                    ? SolveStatus::converged
@@ -191,6 +219,24 @@ EigenReport TwoPassLanczos::collective_solve() {
                      .width = 1,
                      .subspace = 2};
   if (!is_invariant_) report.next.push_back({next_ * unit_, 0, 0});
+  return report;
+}
+
+EigenReport TwoPassLanczos::collective_solve() {
+  const perfmodel::Stopwatch watch;
+  collective_begin();
+  collective_first_pass();
+  if (!is_stopped_) collective_second_pass();
+  EigenPair pair;
+  if (!is_stopped_) pair = collective_true_pair();
+  pair.error_bound = pair.residual;
+  EigenReport report = report_of(pair);
+  if (is_stopped_) {
+    report.status = SolveStatus::stopped;
+    report.pairs.clear();
+    report.next.clear();
+    report.products = static_cast<std::int64_t>(last_step() + repeated_);
+  }
   report.seconds = watch.seconds();
   return report;
 }

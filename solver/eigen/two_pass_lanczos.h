@@ -10,6 +10,7 @@
 #include "perfmodel/phase_times.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
+#include "solver/eigen/search_keeper.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/rows/halo_vector.h"
 
@@ -33,14 +34,17 @@ class TwoPassLanczos {
  public:
   /// `options.count`: 1. Collective. Thread: the main thread, outside the team, as below. Lifetime:
   /// `op` outlives it.
-  TwoPassLanczos(spmv::SparseOperator& op, const EigenOptions& options);
+  TwoPassLanczos(spmv::SparseOperator& op, const EigenOptions& options, SearchHooks hooks = {});
 
   /// Vectors in memory of a search: two of the recurrence, a product and the result.
   static constexpr double vector_count = 4;
+  /// Vectors of a checkpoint of it.
+  static double kept_vector_count(std::int64_t rows, const EigenOptions& options);
   /// Steps between two looks at whether the pair is found.
   static constexpr int steps_of_iteration = 4;
 
-  /// Collective. Throws comm_thread::MpiError.
+  /// Where it is stopped, the report has no pair. Collective. Throws comm_thread::MpiError, and
+  /// comm_thread::InputError where a checkpoint to continue from is of another search.
   EigenReport collective_solve();
 
   /// The vector of the pair, of norm 1; its entry of largest modulus (the first of equal ones on
@@ -58,9 +62,16 @@ class TwoPassLanczos {
   void repeat_step(const comm_thread::TeamThread& thread, std::size_t step, double share);
   void advance(const comm_thread::TeamThread& thread, std::size_t step, double share);
   bool is_found();
+  std::size_t most_steps() const;
+  void collective_begin();
+  bool collective_ends_steps(bool is_over, bool keeps);
+  SearchKeeper::Size state_size() const;
+  SearchState state();
+  bool collective_take_state();
   void collective_first_pass();
   void collective_second_pass();
   EigenPair collective_true_pair();
+  EigenReport report_of(const EigenPair& pair) const;
 
   spmv::SparseOperator& op_;
   EigenOptions options_;
@@ -78,6 +89,10 @@ class TwoPassLanczos {
   double next_ = 0;  // the Ritz value after the wanted one
   bool is_invariant_ = false;  // nothing is left beside the space
   double factor_ = 1;  // the result times this has norm 1
+  SearchKeeper keeper_;
+  bool has_found_ = false;  // the first pass has
+  bool is_stopped_ = false;
+  std::size_t repeated_ = 0;  // steps of the second pass
   perfmodel::PhaseTimer timer_;
 };
 

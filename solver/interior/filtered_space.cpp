@@ -16,7 +16,8 @@ FilteredSpace::FilteredSpace(spmv::SparseOperator& op, int width, int panels, in
       panels_(panels),
       filter_(op, width, mode),
       basis_(op, width, panels + more_panels, panels * width),
-      projection_(panels * width, panels * width) {}
+      projection_(panels * width, panels * width),
+      rest_(width, width) {}
 
 /// Makes panel `size_`, which is `y`, a part of the space, unless that is whole.
 void FilteredSpace::collective_append(double* y) {
@@ -79,10 +80,13 @@ bool FilteredSpace::collective_step(const FilterSeries& series) {
   return true;
 }
 
-bool FilteredSpace::collective_fill(const FilterSeries& series) {
-  while (processed_ < panels_ && processed_ < size_)
-    if (!collective_step(series)) return false;
-  return true;
+FilteredSpace::Fill FilteredSpace::collective_fill(const FilterSeries& series,
+                                                   const std::function<bool()>& ends) {
+  while (processed_ < panels_ && processed_ < size_) {
+    if (!collective_step(series)) return Fill::too_large;
+    if (ends()) return Fill::ended;
+  }
+  return Fill::done;
 }
 
 SymmetricEigen FilteredSpace::projected() const {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "solver/direct/small_matrix.h"
 #include "solver/eigen/block_basis.h"
 #include "solver/eigen/chebyshev_filter.h"
+#include "solver/eigen/search_keeper.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 
@@ -50,9 +52,11 @@ class FilteredSpace {
   void collective_begin_with_sums();
   /// Holds unit vectors, as many as the matrix has rows, instead of a space of a polynomial.
   void take_all_vectors();
-  /// Processes all panels. False if p(A) is larger than it may be, or no number, somewhere in the
-  /// spectrum. p: at most 1 there.
-  bool collective_fill(const FilterSeries& series);
+  /// too_large: p(A) is larger than it may be, or no number, somewhere in the spectrum.
+  enum class Fill { done, too_large, ended };
+  /// Processes all panels, unless ends() says after one that no other is to follow. p: at most 1 in
+  /// the spectrum.
+  Fill collective_fill(const FilterSeries& series, const std::function<bool()>& ends);
 
   /// Ritz pairs of p(A), in ascending order.
   SymmetricEigen projected() const;
@@ -70,6 +74,21 @@ class FilteredSpace {
   double collective_orthogonality(int count) {
     return basis_.collective_orthogonality(panels_for(count));
   }
+  /// Calls carry(number) for each number of its state.
+  template <class Carry>
+  void for_each_number(const Carry& carry) {
+    carry(size_);
+    carry(processed_);
+    carry(is_whole_);
+    carry(random_columns_);
+    for (SmallMatrix* const matrix : {&projection_, &rest_})
+      for (int column = 0; column < matrix->columns(); ++column)
+        for (int row = 0; row < matrix->rows(); ++row) carry((*matrix)(row, column));
+  }
+  /// Orthonormal panels, which are its state beside the numbers: at most one more than `panels()`.
+  int size() const { return size_; }
+  double* panel(int number) { return basis_.panel(number); }
+
   /// Shape: a panel.
   const double* panel(int number) const { return basis_.panel(number); }
 

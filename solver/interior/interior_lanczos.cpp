@@ -22,8 +22,20 @@ namespace {
 using comm_thread::InputError;
 using comm_thread::option_name;
 
+}  // namespace
+
+InteriorLanczos::InteriorLanczos(spmv::SparseOperator& op, const EigenOptions& options,
+                                 SearchHooks hooks)
+    : op_(op),
+      options_(options),
+      width_(options.width),
+      hooks_(hooks),
+      keeper_(std::move(hooks), op) {
+  if (is_near()) FilteredLanczos::check_count(op.global_row_count(), options.count);
+}
+
 /// Panels of a search space for so many wanted vectors.
-int fitting_panels(std::int64_t rows, int wanted, const EigenOptions& options) {
+int InteriorLanczos::fitting_panels(std::int64_t rows, int wanted, const EigenOptions& options) {
   const int width = options.width;
   const int each = options.interval ? 3 : 5;
   const int chosen = options.subspace > 0 ? options.subspace : std::max(40, each * wanted);
@@ -32,17 +44,15 @@ int fitting_panels(std::int64_t rows, int wanted, const EigenOptions& options) {
   return std::max(4, (std::min(std::max(chosen, least), most) + width - 1) / width);
 }
 
-}  // namespace
-
-InteriorLanczos::InteriorLanczos(spmv::SparseOperator& op, const EigenOptions& options)
-    : op_(op), options_(options), width_(options.width) {
-  if (is_near()) FilteredLanczos::check_count(op.global_row_count(), options.count);
-}
-
 double InteriorLanczos::vector_count(std::int64_t rows, const EigenOptions& options) {
   if (rows <= whole_rows) return 2 * static_cast<double>(rows + options.width);
   constexpr int of_filter = 2;
   return options.width * (fitting_panels(rows, options.count, options) + 1 + of_filter);
+}
+
+/// Products of one vector.
+std::int64_t InteriorLanczos::product_count() const {
+  return earlier_products_ + (space_ ? space_->product_count() : 0);
 }
 
 /// Makes room for what the estimate expects.
@@ -54,17 +64,17 @@ void InteriorLanczos::make_space(double expected) {
         fmt::format("{}: found about {:.0f} eigenvalues in it; expected at most {:.0f} "
                     "for a matrix of {} rows",
                     option_name("interval"), expected, most, rows));
-  if (space_) earlier_products_ += space_->product_count();
+  earlier_products_ = product_count();
   space_.reset();
-  constexpr int more_panels = 1;
   space_.emplace(op_, width_, fitting_panels(rows, static_cast<int>(expected), options_),
                  more_panels, options_.mode);
+  collective_prepare_keeper();
   space_->collective_begin();
 }
 
-/// Takes a filter that peaks at the number that is asked for, or in the middle between `begin` and
+/// A filter that peaks at the number that is asked for, or in the middle between `begin` and
 /// `end`, and is as steep as fits the distance between these.
-void InteriorLanczos::choose_filter(const EnergyRange& range) {
+FilterSeries InteriorLanczos::series_for(const EnergyRange& range) const {
   // Degree times half of the range in angles: p at its ends is 0.9, or 0.7.
   const double steepness = is_near() ? 0.7 : 1.4;
   constexpr double least_degree = 8;
@@ -82,7 +92,12 @@ void InteriorLanczos::choose_filter(const EnergyRange& range) {
   const double degree = options_.degree > 0
                             ? options_.degree
                             : std::clamp(steepness / part, least_degree, most_degree);
-  series_ = FilterSeries::peak(center, half, place, 2 * static_cast<int>(std::ceil(degree / 2)));
+  return FilterSeries::peak(center, half, place, 2 * static_cast<int>(std::ceil(degree / 2)));
+}
+
+void InteriorLanczos::take_filter(const EnergyRange& range) {
+  filter_range_ = range;
+  series_ = series_for(range);
   ++filters_;
 }
 
@@ -155,16 +170,11 @@ bool InteriorLanczos::collective_follow() {
       0.1 * (std::min(range.end, spectrum_.greatest) - std::max(range.begin, spectrum_.least));
   for (const double residual : pairs_.residuals)
     if (residual > sharp) return false;
-  const FilterSeries before = series_;
-  choose_filter(range);
-  const double ratio = static_cast<double>(series_.degree()) / before.degree();
-  if (ratio > much || ratio < 1 / much) {
-    space_->collective_begin_with_sums();
-    return true;
-  }
-  series_ = before;
-  --filters_;
-  return false;
+  const double ratio = static_cast<double>(series_for(range).degree()) / series_.degree();
+  if (ratio <= much && ratio >= 1 / much) return false;
+  take_filter(range);
+  space_->collective_begin_with_sums();
+  return true;
 }
 
 /// True if some value has as many copies as all random blocks together have vectors, so that the
@@ -210,25 +220,29 @@ std::vector<int> InteriorLanczos::choose(const std::vector<double>& values) cons
 }
 
 /// Fills the space, with a filter for the widest spectrum where the matrix has values outside of
-/// what was found.
+/// what was found, unless it is stopped.
 void InteriorLanczos::collective_fill_space() {
-  while (!space_->collective_fill(series_)) {
+  const auto ends = [this] { return collective_ends_step(); };
+  while (space_->collective_fill(series_, ends) == FilteredSpace::Fill::too_large) {
     spectrum_ = collective_widest_interval(op_);
-    choose_filter(first_range_);
+    take_filter(first_range_);
     space_->collective_begin();
   }
 }
 
-/// Goes from search space to search space until all is found. Returns whether it is.
+/// Goes from search space to search space until all is found, or it is stopped. Returns whether all
+/// is found.
 bool InteriorLanczos::collective_search() {
   for (;; ++restarts_) {
     collective_fill_space();
     const SymmetricEigen found = space_->projected();
-    const int kept = space_->processed() / 2;
+    const bool is_full = space_->processed() == space_->panels();
+    const int kept = std::max(1, space_->processed() / 2);
     space_->restart(found, kept);
     const bool is_found = collective_find_pairs(found, kept);
     chosen_ = choose(pairs_.values);
-    if (is_found && !lacks_copies()) return true;
+    if (is_found && !lacks_copies() && (is_full || !is_stopped_)) return true;
+    if (is_stopped_) return false;
     if (restarts_ >= options_.max_restarts || space_->is_whole()) return is_found;
     if (is_found) {
       ++blocks_;
@@ -275,7 +289,7 @@ EigenReport InteriorLanczos::collective_search_from_end() {
   EigenOptions options = options_;
   options.part = SpectrumPart::end;
   options.end = options_.sigma < spectrum_.least ? SpectrumEnd::smallest : SpectrumEnd::largest;
-  from_end_.emplace(op_, options);
+  from_end_.emplace(op_, options, hooks_);
   EigenReport report = from_end_->collective_solve();
   chosen_.resize(report.pairs.size());
   std::iota(chosen_.begin(), chosen_.end(), 0);
@@ -312,23 +326,26 @@ bool InteriorLanczos::is_outside() const {
 EigenReport InteriorLanczos::collective_solve() {
   if (op_.global_row_count() <= whole_rows) return collective_search_whole();
   const perfmodel::Stopwatch watch;
-  const SpectralEstimate estimate(op_, options_.mode);
-  spectrum_ = estimate.spectrum();
-  norm_ = std::max(std::abs(spectrum_.least), std::abs(spectrum_.greatest));
-  unit_ = power_above(norm_);
-  earlier_products_ = estimate.product_count();
-  if (is_outside()) return report_of(true);
-  if (is_near() && (options_.sigma < spectrum_.least || options_.sigma > spectrum_.greatest))
-    return collective_search_from_end();
-  first_range_ = range_for(estimate);
-  choose_filter(first_range_);
-  make_space(is_near() ? options_.count : estimate.count(first_range_));
+  if (!collective_take_state()) {
+    const SpectralEstimate estimate(op_, options_.mode);
+    spectrum_ = estimate.spectrum();
+    norm_ = std::max(std::abs(spectrum_.least), std::abs(spectrum_.greatest));
+    unit_ = power_above(norm_);
+    earlier_products_ = estimate.product_count();
+    if (is_outside()) return report_of(true);
+    if (is_near() && (options_.sigma < spectrum_.least || options_.sigma > spectrum_.greatest))
+      return collective_search_from_end();
+    first_range_ = range_for(estimate);
+    take_filter(first_range_);
+    make_space(is_near() ? options_.count : estimate.count(first_range_));
+  }
   const bool is_found = collective_search();
   if (!pairs_.values.empty()) space_->take(pairs_);
   EigenReport report = report_of(is_found);
   report.orthogonality = space_->collective_orthogonality(static_cast<int>(pairs_.values.size()));
   report.subspace = space_->panels() * width_;
-  report.products += space_->product_count();
+  if (is_stopped_ && !is_found) report.status = SolveStatus::stopped;
+  report.products = product_count();
   report.seconds = watch.seconds();
   return report;
 }
@@ -345,6 +362,10 @@ EigenReport InteriorLanczos::report_of(bool is_found) {
                      .degree = series_.degree(),
                      .width = width_,
                      .blocks = blocks_};
+  if (is_stopped_)
+    std::erase_if(chosen_, [this](int number) {
+      return pairs_.residuals[static_cast<std::size_t>(number)] > options_.tolerance * norm_;
+    });
   for (const int number : chosen_) {
     const double residual = pairs_.residuals[static_cast<std::size_t>(number)];
     report.pairs.push_back({pairs_.values[static_cast<std::size_t>(number)], residual, residual});

@@ -4,12 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "solver/checkpoint/checkpoint_file.h"
 #include "solver/direct/small_matrix.h"
 #include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/energy_range.h"
 #include "solver/eigen/filtered_lanczos.h"
+#include "solver/eigen/search_keeper.h"
 #include "solver/interior/filtered_space.h"
 #include "solver/interior/spectral_estimate.h"
 #include "solver/spectrum/spectral_interval.h"
@@ -41,13 +43,16 @@ class InteriorLanczos {
   /// `options`: of the interior. Collective. Thread: the main thread, outside the team, as
   /// below. Lifetime: `op` outlives it. Throws comm_thread::InputError where `count` is more than
   /// the matrix can have, and where the interval lies outside of what its norm allows.
-  InteriorLanczos(spmv::SparseOperator& op, const EigenOptions& options);
+  InteriorLanczos(spmv::SparseOperator& op, const EigenOptions& options, SearchHooks hooks = {});
 
   /// Vectors in memory of a search for the values near a number, for a matrix of so many rows.
   static double vector_count(std::int64_t rows, const EigenOptions& options);
+  /// Vectors of a checkpoint of it.
+  static double kept_vector_count(std::int64_t rows, const EigenOptions& options);
 
-  /// Pairs in ascending order of values. Collective. Throws comm_thread::InputError where the
-  /// interval has no eigenvalue, and comm_thread::MpiError.
+  /// Pairs in ascending order of values; where it is stopped, those that have converged.
+  /// Collective. Throws comm_thread::InputError where the interval has too many eigenvalues or a
+  /// checkpoint to continue from is of another search, and comm_thread::MpiError.
   EigenReport collective_solve();
 
   /// The least range that holds all pairs of the report, and, where they are complete, no other:
@@ -59,6 +64,9 @@ class InteriorLanczos {
   std::vector<double> collective_vector(int number) const;
 
  private:
+  static constexpr int more_panels = 1;  // in memory beside those of a space
+  static int fitting_panels(std::int64_t rows, int wanted, const EigenOptions& options);
+
   bool is_near() const { return !options_.interval; }
   EigenReport collective_search_whole();
   EigenReport collective_search_from_end();
@@ -67,7 +75,8 @@ class InteriorLanczos {
   bool is_outside() const;
   EigenReport report_of(bool is_found);
   void make_space(double expected);
-  void choose_filter(const EnergyRange& range);
+  FilterSeries series_for(const EnergyRange& range) const;
+  void take_filter(const EnergyRange& range);
   double bar_of(const EnergyRange& range) const;
   int count_in_interval(const SymmetricEigen& found) const;
   int count_above(const SymmetricEigen& found, double bar) const;
@@ -79,6 +88,14 @@ class InteriorLanczos {
   std::vector<int> choose(const std::vector<double>& values) const;
   void collective_fill_space();
   bool collective_search();
+  template <class Carry>
+  void for_each_number(const Carry& carry);
+  std::int64_t product_count() const;
+  void collective_prepare_keeper();
+  SolveIdentity collective_identity();
+  SearchState state();
+  bool collective_take_state();
+  bool collective_ends_step();
 
   spmv::SparseOperator& op_;
   EigenOptions options_;
@@ -87,7 +104,8 @@ class InteriorLanczos {
   double norm_ = 0;
   SpectralInterval spectrum_;
   EnergyRange range_;
-  EnergyRange first_range_;  // where the filter is large
+  EnergyRange first_range_;  // where the first filter is large
+  EnergyRange filter_range_;  // where the present one is
   FilterSeries series_;
   std::optional<FilteredSpace> space_;
   std::optional<FilteredLanczos> from_end_;  // of a number outside of the spectrum
@@ -98,6 +116,10 @@ class InteriorLanczos {
   int blocks_ = 1;
   int filters_ = 0;
   std::int64_t earlier_products_ = 0;  // of what is gone
+  SearchHooks hooks_;
+  SearchKeeper keeper_;
+  std::int64_t steps_ = 0;
+  bool is_stopped_ = false;
 };
 
 }  // namespace weft::solver

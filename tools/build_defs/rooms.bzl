@@ -36,7 +36,7 @@ ROOMS = {
         "solver/direct": [],
         "solver/eigen": ["report", "checkpoint", "direct", "precondition"],
         "solver/spectrum": ["direct", "eigen"],
-        "solver/interior": ["report", "direct", "eigen", "spectrum"],
+        "solver/interior": ["report", "checkpoint", "direct", "eigen", "spectrum"],
         "solver/choice": [],
         "solver/checkpoint": [],
         "solver/precondition": ["direct"],

@@ -146,10 +146,6 @@ void settle(const CLI::App& command, const spmv::Problem& problem, EigenCommand&
   options.check_search();
   options.choose_preconditioner();
   options.checkpoints.check(command);
-  check_needs(command, {{{"checkpoint", "restart-from"},
-                         options.can_stop(),
-                         std::string("with --method ") + solver::name(options.chosen_method()),
-                         "lobpcg, or lanczos from one end"}});
   // Other files have the rows as given.
   const bool needs_given = options.chosen_method() == solver::EigenMethod::lobpcg;
   options.order =
@@ -170,7 +166,7 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
   const spmv::SparseOperator& op = *system->matrix_operator();
-  JobCheckpoints checkpoints(job, options.checkpoints, options.can_stop());
+  JobCheckpoints checkpoints(job, options.checkpoints, true);
   library::EigenSearch lookup(*system, options, checkpoints.get());
   options.preconditioner = lookup.preconditioner();
   const double setup_seconds = watch.seconds();
