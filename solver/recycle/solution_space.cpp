@@ -1,14 +1,18 @@
 #include "solver/recycle/solution_space.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "perfmodel/phase_times.h"
 #include "solver/recycle/best_combination.h"
+#include "spmv/matrix/block_product.h"
+#include "spmv/rows/interleave.h"
 #include "spmv/sums/block_dot.h"
 
 namespace weft::solver {
@@ -21,6 +25,9 @@ int pair_count(int count) { return count * (count + 3) / 2; }
 
 /// The error that rounding leaves of one that is subtracted from its own square.
 constexpr double least_share = 1e-15;
+
+/// Products at once.
+constexpr std::size_t most_width = 8;
 
 }  // namespace
 
@@ -52,6 +59,35 @@ void SolutionSpace::collective_multiply(spmv::Operand& vector, double* product) 
   });
 }
 
+/// Products of some differences, for which the matrix is read once; each has the bits of one alone.
+void SolutionSpace::collective_multiply_block(std::size_t first, std::size_t width) {
+  auto& block = blocks_[width];
+  if (!block) block = op_.collective_make_vector(static_cast<int>(width));
+  rooms_.resize(static_cast<std::size_t>(op_.team().thread_count()));
+  for (Array& room : rooms_)
+    if (room.size() == 0) room = Array(std::size_t{spmv::BlockProduct::piece_rows} * most_width);
+  perfmodel::PhaseTimer timer;
+  op_.team().run([&](const TeamThread& thread) {
+    op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
+      std::array<const double*, most_width> from{};
+      for (std::size_t v = 0; v < width; ++v) from[v] = vectors_[first + v]->values() + begin;
+      spmv::interleave(std::span(from).first(width), static_cast<std::size_t>(count),
+                       block->values() + begin * width);
+    });
+    const auto on_rows = [&](const TeamThread&, const spmv::BlockRows& rows) {
+      const auto begin = static_cast<std::size_t>(rows.begin);
+      std::array<double*, most_width> to{};
+      for (std::size_t v = 0; v < width; ++v) to[v] = products_[first + v].data() + begin;
+      spmv::separate(rows.y, static_cast<std::size_t>(rows.end) - begin,
+                     std::span(to).first(width));
+    };
+    op_.apply_block(thread, mode_, *block,
+                    {rooms_[static_cast<std::size_t>(thread.index)].data(), true},
+                    std::cref(on_rows), timer);
+    thread.barrier();
+  });
+}
+
 /// Products of solutions that were taken one at a time change as the differences do.
 void SolutionSpace::collective_find_products(int count) {
   if (taken_count_ > 1) product_count_ = 0;
@@ -65,9 +101,15 @@ void SolutionSpace::collective_find_products(int count) {
     roll(newest_product_.data(), changed);
   }
   taken_count_ = 0;
-  for (; product_count_ < count; ++product_count_) {
-    const auto i = static_cast<std::size_t>(product_count_);
-    collective_multiply(*vectors_[i], products_[i].data());
+  while (product_count_ < count) {
+    const auto first = static_cast<std::size_t>(product_count_);
+    std::size_t width = most_width;
+    while (width > static_cast<std::size_t>(count - product_count_)) width /= 2;
+    if (width == 1)
+      collective_multiply(*vectors_[first], products_[first].data());
+    else
+      collective_multiply_block(first, width);
+    product_count_ += static_cast<int>(width);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
+#include "spmv/rows/halo_vector.h"
 #include "spmv/rows/operand.h"
 
 namespace weft::solver {
@@ -18,9 +20,9 @@ namespace weft::solver {
 ///     x₃  x₃ − x₂  x₃ − 2x₂ + x₁  …      backward differences: the same space, not near dependence
 ///
 /// Of a symmetric matrix the guess has the least error in the norm of A, of another one the least
-/// residual. It costs a product for each vector where the matrix has new values, and one in all
-/// where it has not, as products change like their vectors. The bits do not depend on ranks and
-/// threads.
+/// residual. It costs a product for each vector where the matrix has new values, several of
+/// which read it once, and one in all where it has not, as products change like their vectors. The
+/// bits do not depend on ranks and threads.
 ///
 /// Functions are collective. Thread: the main thread, outside the team. Lifetime: `op` outlives it.
 /// Source: Fischer 1998, "Projection techniques for iterative solution of Ax = b with successive
@@ -62,6 +64,7 @@ class SolutionSpace {
   void collective_make_vector(int number);
   void collective_find_products(int count);
   void collective_multiply(spmv::Operand& vector, double* product);
+  void collective_multiply_block(std::size_t first, std::size_t width);
   std::vector<double> collective_dots(std::span<const Pair> pairs);
   bool collective_is_last(std::span<const double> x);
   void copy(std::span<const double> from, double* to);
@@ -76,6 +79,8 @@ class SolutionSpace {
   std::vector<std::unique_ptr<spmv::Operand>> vectors_;  // the differences; the last is `other`
   std::vector<Array> products_;  // A times them
   Array newest_product_;
+  std::map<std::size_t, std::unique_ptr<spmv::HaloVector<double>>> blocks_;  // by width
+  std::vector<Array> rooms_;  // [threads], for products of a block
   int size_ = 0;  // differences that are known
   int product_count_ = 0;  // of these, whose products are, but for solutions taken since
   int taken_count_ = 0;  // since these products
