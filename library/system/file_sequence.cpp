@@ -31,9 +31,10 @@ FileSequence::FileSequence(const comm_thread::Crew& crew, SolveSettings settings
   }
 }
 
-/// Gives values to the matrix that there is, where all ranks have the same places.
-bool FileSequence::collective_take(const spmv::DistributedMatrix& matrix) {
-  if (!system_) return false;
+/// Gives values to the matrix that there is, where all ranks have the same places, unless all have
+/// these values.
+FileSequence::Taken FileSequence::collective_take(const spmv::DistributedMatrix& matrix) {
+  if (!system_) return Taken::nothing;
   spmv::SparseOperator& op = *system_->matrix_operator();
   const spmv::DistributedMatrix& before = op.matrix().matrix();
   const bool is_same =
@@ -41,7 +42,11 @@ bool FileSequence::collective_take(const spmv::DistributedMatrix& matrix) {
       std::ranges::equal(matrix.halo_columns, before.halo_columns) &&
       std::ranges::equal(matrix.rows.row_offsets.span(), before.rows.row_offsets.span()) &&
       std::ranges::equal(matrix.rows.columns.span(), before.rows.columns.span());
-  if (crew_.communicator().min(std::int64_t{is_same ? 1 : 0}) == 0) return false;
+  const bool has_same_values =
+      is_same && std::ranges::equal(matrix.rows.values.span(), before.rows.values.span());
+  const std::int64_t same = (is_same ? 1 : 0) + (has_same_values ? 1 : 0);
+  const auto taken = static_cast<Taken>(crew_.communicator().min(same));
+  if (taken != Taken::places) return taken;
   op.changeable_matrix().update_values(
       crew_.team(), [&](const comm_thread::TeamThread&, spmv::LocalIndex begin,
                         spmv::LocalIndex end, std::span<double> values) {
@@ -50,7 +55,7 @@ bool FileSequence::collective_take(const spmv::DistributedMatrix& matrix) {
         std::copy(matrix.rows.values.data() + first, matrix.rows.values.data() + last,
                   values.data() + first);
       });
-  return true;
+  return taken;
 }
 
 void FileSequence::collective_set_up(spmv::DistributedMatrix matrix) {
@@ -77,11 +82,12 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
   const std::string word = right_hand_sides_ ? right_hand_sides_->path(number_) : right_hand_side_;
   step.read_seconds = watch.seconds();
   watch = {};
-  const bool has_same_places = collective_take(loaded.matrix);
-  if (!has_same_places) collective_set_up(std::move(loaded.matrix));
+  const Taken taken = collective_take(loaded.matrix);
+  const bool has_new_values = taken == Taken::places;
+  if (taken == Taken::nothing) collective_set_up(std::move(loaded.matrix));
   if (sequence_)
-    sequence_->collective_prepare({.has_new_values = has_same_places});
-  else if (has_same_places)
+    sequence_->collective_prepare({.has_new_values = has_new_values});
+  else if (has_new_values)
     solver_->collective_renew(true);
   step.setup_seconds = watch.seconds();
   watch = {};
@@ -93,9 +99,10 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
   step.solve_seconds = watch.seconds();
   step.method = solver_->entry().name;
   step.preconditioner = solver_->settings().preconditioner;
-  step.set_up = sequence_         ? solver::name(sequence_->set_up())
-                : has_same_places ? "new values"
-                                  : "made";
+  step.set_up = sequence_                ? solver::name(sequence_->set_up())
+                : has_new_values         ? "new values"
+                : taken == Taken::values ? "kept"
+                                         : "made";
   if (sequence_) step.earlier_solutions = sequence_->guess_vectors();
   has_converged_ = has_converged_ && step.outcome.status == solver::SolveStatus::converged;
   ++number_;

@@ -19,7 +19,8 @@ namespace weft::library {
 
 /// Solves with the matrices of a sequence of files, one after the other, each with what those
 /// before have found (SolveSequence, unless the settings say recycle=none). A matrix whose entries
-/// have the places of the one before gives its values to it; another one is set up anew.
+/// have the places of the one before gives its values to it, if these are others; another one is
+/// set up anew.
 ///
 /// Rows stay in the order of the files. Functions are collective and throw comm_thread::InputError
 /// on every rank. Thread: the main thread, outside the team. Lifetime: what the crew refers to
@@ -53,7 +54,8 @@ class FileSequence {
   bool has_converged() const { return has_converged_; }
 
  private:
-  bool collective_take(const spmv::DistributedMatrix& matrix);
+  enum class Taken { nothing, places, values };  // that are the same
+  Taken collective_take(const spmv::DistributedMatrix& matrix);
   void collective_set_up(spmv::DistributedMatrix matrix);
 
   comm_thread::Crew crew_;

@@ -86,6 +86,21 @@ TEST_CASE("matrices of a sequence of files are solved with what those before hav
   CHECK(alone.output.find("kept") == std::string::npos);
 }
 
+TEST_CASE("a matrix with the values of the one before is not set up again") {
+  const ScratchFolder folder;
+  for (const int number : {0, 1, 2})
+    folder.write("A" + std::to_string(number) + ".mtx", chain(number < 2 ? 0.01 : 0.02));
+  for (const std::string& recycle : {std::string("auto"), std::string("none")}) {
+    const auto report = report_of(
+        run_weft(2, command(folder.path("A%d.mtx"), {"--recycle", recycle, "--json", "-"})));
+    const auto& steps = report["sequence"];
+    REQUIRE(steps.size() == 3);
+    CHECK(steps[1]["recycled"]["set_up"] == "kept");
+    CHECK(steps[1]["iterations"] <= steps[0]["iterations"]);
+    if (recycle == "none") CHECK(steps[2]["recycled"]["set_up"] == "new values");
+  }
+}
+
 TEST_CASE("what is wrong with a sequence is said in one line") {
   const ScratchFolder folder;
   folder.write("A0.mtx", chain(0.01));
