@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,28 +39,36 @@ std::uint64_t collective_hash(const Job& job, const Matrix& a, const std::vector
 }
 
 /// Steps in time: the diagonal grows a little, and right-hand sides move slowly, or, `is_wild`,
-/// both jump.
-std::vector<Step> collective_run(const Job& job, Options options, bool is_wild = false,
-                                 double jump = 1) {
+/// both jump. Begins with `first_step`; another solver goes on from `new_solver_at`.
+struct Course {
+  bool is_wild = false;
+  double jump = 1;
+  int first_step = 0;
+  int new_solver_at = -1;
+};
+
+std::vector<Step> collective_run(const Job& job, Options options, const Course& course = {}) {
   TridiagonalRows rows(row_count, job.rank(), job.size());
   Matrix a = Matrix::from_rows(job, rows.rows());
   options.set("tolerance", 1e-9);
-  Solver solver(a, options);
+  auto solver = std::make_unique<Solver>(a, options);
   std::vector<Step> steps;
   std::vector<double> b(rows.count());
   std::vector<double> x(rows.count());
-  for (int step = 0; step < step_count; ++step) {
-    const double time = is_wild ? 7.3 * step * step : 0.02 * step;
-    const double diagonal = is_wild    ? 5 + (step * 5 % 7) * (step % 2 == 0 ? 1 : 50)
-                            : step < 8 ? 4.5 + 0.01 * step
-                                       : jump * (4.5 + 0.01 * step);
-    if (step > 0 || is_wild)
+  for (int step = course.first_step; step < step_count; ++step) {
+    const double time = course.is_wild ? 7.3 * step * step : 0.02 * step;
+    const double diagonal = course.is_wild ? 5 + (step * 5 % 7) * (step % 2 == 0 ? 1 : 50)
+                            : step < 8     ? 4.5 + 0.01 * step
+                                           : course.jump * (4.5 + 0.01 * step);
+    if (step > 0 || course.is_wild)
       a.update_values(TridiagonalRows(row_count, job.rank(), job.size(), diagonal).values);
+    if (step > 0 && (step == course.first_step || step == course.new_solver_at))
+      solver = std::make_unique<Solver>(a, options);
     for (std::size_t i = 0; i < b.size(); ++i) {
       const auto row = static_cast<double>(rows.first_row + static_cast<std::int64_t>(i));
       b[i] = 1 + std::sin(1e-3 * row + time);
     }
-    const Report report = solver.solve(b, x);
+    const Report report = solver->solve(b, x);
     CHECK(report.converged());
     CHECK(report.relative_residual <= 1.1e-9);
     steps.push_back({report.iterations, report.relative_residual, report.set_up,
@@ -100,19 +109,35 @@ TEST_CASE("the bits of a sequence do not depend on ranks and threads") {
         CAPTURE(is_wild, method, preconditioner);
         const Options options{
             {"method", method}, {"preconditioner", preconditioner}, {"recycle", "auto"}};
-        CHECK(collective_run(job, options, is_wild) == collective_run(alone, options, is_wild));
+        CHECK(collective_run(job, options, {.is_wild = is_wild}) ==
+              collective_run(alone, options, {.is_wild = is_wild}));
       }
+}
+
+TEST_CASE("a sequence continues with the bits of one run where both make a new solver") {
+  const Job job(MPI_COMM_WORLD, {.threads = thread_count()});
+  const Job alone(MPI_COMM_SELF, {.threads = 1});
+  const Options options{{"preconditioner", amg}, {"recycle", "auto"}};
+  constexpr int stop = 5;
+  const auto whole = collective_run(job, options, {.new_solver_at = stop});
+  const auto continued = collective_run(alone, options, {.first_step = stop});
+  REQUIRE(whole.size() == step_count);
+  CHECK(std::vector<Step>(whole.begin() + stop, whole.end()) == continued);
+  CHECK(whole[stop].set_up == "made");
+  CHECK(whole[stop].earlier_solutions == 0);
+  CHECK(whole[stop + 2].set_up == "kept");
 }
 
 TEST_CASE("values that jump are not solved with the old preconditioner") {
   const Job job(MPI_COMM_WORLD, {.threads = thread_count()});
   const auto steps =
-      collective_run(job, {{"preconditioner", amg}, {"recycle", "auto"}}, false, 1000);
+      collective_run(job, {{"preconditioner", amg}, {"recycle", "auto"}}, {.jump = 1000});
   CHECK(steps[7].set_up == "kept");
   CHECK(steps[8].set_up != "kept");
   CHECK(steps[9].set_up == "kept");
-  const auto wild = collective_run(job, {{"preconditioner", amg}, {"recycle", "auto"}}, true);
-  const auto each = collective_run(job, {{"preconditioner", amg}}, true);
+  const auto wild =
+      collective_run(job, {{"preconditioner", amg}, {"recycle", "auto"}}, {.is_wild = true});
+  const auto each = collective_run(job, {{"preconditioner", amg}}, {.is_wild = true});
   CHECK(10 * iterations_of(wild) <= 12 * iterations_of(each));
 }
 
