@@ -65,8 +65,8 @@ BlockBasis::BlockBasis(const spmv::LinearOperator& op, int width, int panel_coun
       rooms_(static_cast<std::size_t>(op.team().thread_count()),
              std::vector<double>(place(panel_count, 0, width * width))),
       coefficients_(place(panel_count, 0, width * width)),
-      exact_(op.communicator(), op.comm_thread(), op.team().thread_count(),
-             std::max(sum_count, width * width + width)),
+      exact_count_(std::max(sum_count, width * width + width)),
+      exact_(op.communicator(), op.comm_thread(), op.team().thread_count(), exact_count_),
       bounded_(op.communicator(), op.comm_thread(), op.team().thread_count(),
                panel_count * width * width) {
   const std::size_t size = op.element_count() * static_cast<std::size_t>(width);
@@ -150,6 +150,7 @@ double BlockBasis::collective_orthogonality(int count) {
 
 void BlockBasis::collective_pair(const TeamThread& thread, const double* x, const double* y,
                                  Step& step) {
+  if (thread.is_primary()) note_pass(x == y ? 1 : 2, 2, exact_bytes());
   const std::array<const double*, 1> panel{x};
   for_each_chunk(thread, [&](std::int64_t begin, std::int64_t rows) {
     Square part{};
@@ -175,8 +176,10 @@ void BlockBasis::collective_pair(const TeamThread& thread, const double* x, cons
 
 void BlockBasis::collective_subtract_known(const TeamThread& thread, int first, int count,
                                            const SmallMatrix& known, double* y, Step& step) {
-  if (thread.is_primary())
+  if (thread.is_primary()) {
+    note_pass(count + (first < count ? 2 : 1), 2 * count - first, bounded_.message_bytes());
     copy_rows(known, first * width_, (count - first) * width_, 0, width_, -1, coefficients_.data());
+  }
   std::array<double, most_width> scale{};
   for (int b = 0; b < width_; ++b)
     scale[static_cast<std::size_t>(b)] = scale_for(step.norms[static_cast<std::size_t>(b)]);
@@ -207,8 +210,10 @@ void BlockBasis::collective_subtract_known(const TeamThread& thread, int first, 
 
 void BlockBasis::collective_subtract_found(const TeamThread& thread, int count, double* y,
                                            Step& step) {
-  if (thread.is_primary())
+  if (thread.is_primary()) {
+    note_pass(count + 2, count + 1, bounded_.message_bytes());
     copy_rows(step.products, 0, count * width_, 0, width_, -1, coefficients_.data());
+  }
   std::array<double, most_width> scale{};
   for (int b = 0; b < width_; ++b)
     scale[static_cast<std::size_t>(b)] = scale_for(step.norms[static_cast<std::size_t>(b)]);
@@ -238,6 +243,7 @@ void BlockBasis::collective_subtract_found(const TeamThread& thread, int count, 
 }
 
 void BlockBasis::subtract(int count, const SmallMatrix& c, double* y) const {
+  note_pass(count + 2, count);
   std::vector<double> rows_of_c(place(count * width_, 0, width_));
   copy_rows(c, 0, count * width_, 0, width_, -1, rows_of_c.data());
   run_over_chunks([&](std::int64_t begin, std::int64_t rows) {
@@ -246,6 +252,7 @@ void BlockBasis::subtract(int count, const SmallMatrix& c, double* y) const {
 }
 
 void BlockBasis::multiply(const TeamThread& thread, const SmallMatrix& c, double* y) const {
+  if (thread.is_primary()) note_pass(2, 1);
   Square factor{};
   copy_rows(c, 0, width_, 0, width_, 1, factor.data());
   Chunk before{};
@@ -264,6 +271,7 @@ void BlockBasis::multiply(const SmallMatrix& c, double* y) const {
 
 void BlockBasis::rotate(int count, const SmallMatrix& c) {
   const int result_count = c.columns() / width_;
+  note_pass(count + result_count, count * result_count);
   const std::size_t size = place(count * width_, 0, width_);  // of what leads to one panel
   std::vector<double> columns(static_cast<std::size_t>(result_count) * size);
   for (int to = 0; to < result_count; ++to)
@@ -286,6 +294,7 @@ void BlockBasis::rotate(int count, const SmallMatrix& c) {
 std::vector<double> BlockBasis::collective_residual_norms(int products, const SmallMatrix& c,
                                                           std::span<const double> values) {
   const int count = static_cast<int>(values.size()) / width_;
+  note_pass(2 * count, 2 * count * count, exact_bytes());
   const std::size_t size = place(count * width_, 0, width_);
   SmallMatrix scaled = c;
   for (int column = 0; column < c.columns(); ++column)

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/engine/reproducible_sum.h"
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/direct/small_matrix.h"
 #include "solver/eigen/bounded_sum.h"
+#include "solver/eigen/search_steps.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {
@@ -34,6 +36,10 @@ class BlockBasis {
   /// main thread, outside the team, as for all functions without a TeamThread. Lifetime: `op`
   /// outlives it.
   BlockBasis(const spmv::LinearOperator& op, int width, int panel_count, int sum_count);
+
+  /// Writes to `steps` from now on what is done, unless it is null. Lifetime: `steps` outlives
+  /// this.
+  void record(SearchSteps* steps) { steps_ = steps; }
 
   int width() const { return width_; }
   int panel_count() const { return static_cast<int>(panels_.size()); }
@@ -113,6 +119,18 @@ class BlockBasis {
   void for_each_chunk(const comm_thread::TeamThread& thread, const Work& work) const;
   template <class Work>
   void run_over_chunks(const Work& work) const;
+  /// Records a pass that reads or writes so many panels and multiplies so many pairs of them, and
+  /// the sum that follows, if its messages have any bytes.
+  void note_pass(int moved, int multiplied, std::size_t message_bytes = 0) const {
+    if (!steps_) return;
+    steps_->add_pass(moved * width_, 2.0 * width_ * width_ * multiplied);
+    if (message_bytes > 0) steps_->add_sum(message_bytes);
+  }
+  /// Of a message of sums of unknown size: those of all, however many are used.
+  std::size_t exact_bytes() const {
+    return static_cast<std::size_t>(exact_count_) * comm_thread::ExactAccumulator::word_count *
+           sizeof(std::int64_t);
+  }
   std::vector<double>& room(const comm_thread::TeamThread& thread) {
     return rooms_[static_cast<std::size_t>(thread.index)];
   }
@@ -124,8 +142,10 @@ class BlockBasis {
   std::vector<double*> starts_;
   std::vector<std::vector<double>> rooms_;  // of each thread, [panel_count · width²]
   std::vector<double> coefficients_;  // of a pass: [panel_count · width²]
-  comm_thread::ReproducibleSum exact_;  // of unknown size
+  int exact_count_;  // of sums of unknown size
+  comm_thread::ReproducibleSum exact_;
   BoundedSum bounded_;  // [panel_count · width²]
+  SearchSteps* steps_ = nullptr;
 };
 
 }  // namespace weft::solver

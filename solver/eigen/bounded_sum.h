@@ -58,6 +58,9 @@ class BoundedSum {
   /// Reduces and then clears all parts. Thread: every thread of the team. Collective.
   void collective_reduce(const comm_thread::TeamThread& thread);
 
+  /// Of a message: those of all sums, however many are used.
+  std::size_t message_bytes() const { return words_.size() * sizeof(std::int64_t); }
+
   /// The last sum, the same on all threads of all ranks.
   double result(int scalar) const { return results_[static_cast<std::size_t>(scalar)]; }
 

@@ -105,13 +105,23 @@ void PanelFilter::collective_multiply(const TeamThread& thread, Vector& x,
   });
 }
 
+/// A copy of the vectors, and products that read the last vectors and those before, which they
+/// replace; of one vector the product goes through memory, too.
+void PanelFilter::note(int degree) {
+  product_count_ += std::int64_t{degree} * width_;
+  if (!steps_) return;
+  const double values = width_ == 1 ? 5 : 3 * width_;
+  steps_->add_pass(3 * width_, 0);
+  for (int k = 0; k < degree; ++k) steps_->add_product(width_, values, 4 * width_);
+}
+
 void PanelFilter::collective_apply(const FilterPolynomial& polynomial, const double* x, double* y) {
   op_.team().run([&](const TeamThread& thread) { collective_apply(thread, polynomial, x, y); });
 }
 
 void PanelFilter::collective_apply(const TeamThread& thread, const FilterPolynomial& polynomial,
                                    const double* x, double* y) {
-  if (thread.is_primary()) product_count_ += std::int64_t{polynomial.degree} * width_;
+  if (thread.is_primary()) note(polynomial.degree);
   op_.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(begin) * width_;
     std::copy_n(x + first, count * width_, even_->values() + first);

@@ -8,6 +8,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
+#include "solver/eigen/search_steps.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/halo_vector.h"
@@ -71,6 +72,9 @@ class PanelFilter {
   void collective_apply(const comm_thread::TeamThread& thread, const FilterSeries& series,
                         const double* x, double* y);
 
+  /// Writes to `steps` from now on what is done, unless it is null. Lifetime: `steps` outlives
+  /// this.
+  void record(SearchSteps* steps) { steps_ = steps; }
   /// Products of one vector so far.
   std::int64_t product_count() const { return product_count_; }
 
@@ -79,6 +83,7 @@ class PanelFilter {
 
   void collective_multiply(const comm_thread::TeamThread& thread, Vector& x,
                            const spmv::OnBlockRows& on_rows);
+  void note(int degree);
 
   spmv::SparseOperator& op_;
   int width_;
@@ -89,6 +94,7 @@ class PanelFilter {
   std::vector<perfmodel::HugePageBuffer<double>> rooms_;
   perfmodel::PhaseTimer timer_;
   std::int64_t product_count_ = 0;
+  SearchSteps* steps_ = nullptr;
 };
 
 }  // namespace weft::solver

@@ -88,6 +88,8 @@ FilteredLanczos::FilteredLanczos(spmv::SparseOperator& op, const EigenOptions& o
       projection_((most_panels_ + 1) * basis_.width(), (most_panels_ + 1) * basis_.width()),
       keeper_(std::move(hooks), op) {
   check_count(op.global_row_count(), options.count);
+  filter_.record(keeper_.steps());
+  basis_.record(keeper_.steps());
 }
 
 void FilteredLanczos::check_count(std::int64_t rows, int count) {
@@ -240,6 +242,7 @@ void FilteredLanczos::collective_begin_bounded() {
 }
 
 SymmetricEigen FilteredLanczos::projected(int panels) const {
+  if (keeper_.steps()) keeper_.steps()->add_dense(panels * width());
   SmallMatrix part(panels * width(), panels * width());
   for (int j = 0; j < part.columns(); ++j)
     for (int i = 0; i <= j; ++i) part(i, j) = projection_(i, j);
@@ -280,6 +283,7 @@ FilteredLanczos::Ritz FilteredLanczos::collective_ritz(int panels) {
       for (int row = 0; row < size; ++row)
         projection(row, p * width() + column) = part(row, column);
   }
+  if (keeper_.steps()) keeper_.steps()->add_dense(size);
   const SymmetricEigen eigen = symmetric_eigen(projection);
   Ritz ritz{.values = {}, .vectors = SmallMatrix(size, size), .residuals = {}};
   for (int j = 0; j < size; ++j) {
@@ -470,6 +474,7 @@ int FilteredLanczos::number_of_last(int kept) const {
 FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
   for (;; ++restarts_) {
     const SymmetricEigen found = found_so_far();
+    if (keeper_.steps()) keeper_.steps()->end_space();
     const int kept = kept_panels(found);
     const double first = value_at(found, 0);
     const double last = value_at(found, number_of_last(kept));

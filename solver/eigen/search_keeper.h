@@ -10,6 +10,7 @@
 
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
+#include "solver/eigen/search_steps.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {
@@ -35,6 +36,8 @@ struct SearchHooks {
   bool has_state_of(std::string_view recurrence) const {
     return checkpoints && checkpoints->state_name() == recurrence;
   }
+  /// Of lanczos: gets what the search does. Null: nothing does. It outlives the search.
+  SearchSteps* steps = nullptr;
 };
 
 /// The state of a search: panels of vectors that stand together row by row, and numbers that are
@@ -67,6 +70,7 @@ class SearchKeeper {
 
   SearchKeeper(SearchHooks hooks, spmv::LinearOperator& op) : hooks_(std::move(hooks)), op_(op) {}
 
+  SearchSteps* steps() const { return hooks_.steps; }
   /// True if a state is kept, or one is continued from.
   bool is_used() const { return hooks_.checkpoints && hooks_.checkpoints->is_used(); }
   /// True if there is a state that `collective_restore` has not taken.

@@ -33,12 +33,6 @@ KrylovSimulationOptions checked(const KrylovSimulationOptions& options) {
   return options;
 }
 
-/// Whatever is waited for is polled all the time.
-Machine polling_machine(Machine machine) {
-  machine.poll_interval = 0;
-  return machine;
-}
-
 /// What a rank does next. Only passes take time of its own; waits take that of others.
 enum class Action {
   post_halo,

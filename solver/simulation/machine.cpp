@@ -123,6 +123,8 @@ constexpr MachineNumber known_numbers[] = {
     {"local_gap_per_byte_seconds", "local gap per byte", &Machine::local_gap_per_byte},
     {"seconds_per_point", "seconds per point", &Machine::seconds_per_point},
     {"seconds_per_solve", "seconds per solve", &Machine::seconds_per_solve},
+    {"seconds_per_flop", "seconds per flop", &Machine::seconds_per_flop},
+    {"seconds_per_dense_flop", "seconds per dense flop", &Machine::seconds_per_dense_flop},
     {"core_spread", "spread of the cores", &Machine::core_spread},
     {"jitter", "jitter", &Machine::jitter},
     {"detour_rate", "detour rate", &Machine::detour_rate},
@@ -173,6 +175,11 @@ void expect_between(std::string_view what, std::int64_t found, std::int64_t leas
 void expect_positive(std::string_view what, double found) {
   if (!(found > 0) || std::isinf(found))
     throw InputError(fmt::format("{}: found {}; expected a number above 0", what, found));
+}
+
+Machine polling_machine(Machine machine) {
+  machine.poll_interval = 0;
+  return machine;
 }
 
 void check(const Machine& machine) {

@@ -42,6 +42,10 @@ struct Machine {
   double seconds_per_point = 2.5e-8;  // of a sweep, with all cores busy
   double seconds_per_sweep = 0;  // whatever the number of points
   double seconds_per_solve = 3e-3;  // of a tile of 64² points, by its factors
+  /// Of arithmetic on vectors in a cache, which memory bounds nowhere, and of small dense matrices.
+  /// Assumed on all machines.
+  double seconds_per_flop = 0.25e-9;
+  double seconds_per_dense_flop = 1e-9;
 
   // Disturbances.
   double core_spread = 0;  // standard deviation of the speeds of cores, as a fraction
@@ -79,6 +83,9 @@ std::string name(Topology topology);
 /// When halos travel. Parses `vector`, `overlap` (without a thread for it, nothing travels during
 /// the interior rows) or `task`. Throws comm_thread::InputError.
 spmv::Mode simulated_mode(std::string_view text);
+
+/// The same, on which whatever is waited for is polled all the time.
+Machine polling_machine(Machine machine);
 
 /// Throws comm_thread::InputError for numbers that are out of range.
 void check(const Machine& machine);

@@ -65,7 +65,7 @@ ROOMS = {
         "solver/sweep": ["report", "checkpoint"],
         "solver/sweepers": ["report", "checkpoint", "direct", "precondition", "krylov", "sweep"],
         "solver/tiles": ["report", "checkpoint", "direct", "sweep"],
-        "solver/simulation": ["sweep", "tiles"],
+        "solver/simulation": ["eigen", "sweep", "tiles"],
     },
     "library": {
         "library/include/weft": [],
