@@ -420,9 +420,12 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/vector_kernels.cpp
     library/system/file_sequence.cpp
     library/system/jacobi_system.cpp
+    library/system/measured_machine.cpp
     library/system/memory_forecast.cpp
     library/system/numbered_files.cpp
     library/system/schwarz_system.cpp
+    library/system/search_simulation.cpp
+    library/system/simulation_report.cpp
     library/system/solve_forecast.cpp
     perfmodel/cache_simulation.cpp
     perfmodel/core_bounds.cpp
@@ -435,10 +438,13 @@ set(WEFT_PROGRAM_SOURCES
     solver/report/columns_outcome.cpp
     solver/report/threaded_report.cpp
     solver/simulation/cube_values.cpp
+    solver/simulation/eigen_simulation.cpp
+    solver/simulation/halo_graph.cpp
     solver/simulation/jacobi_advice.cpp
     solver/simulation/jacobi_simulation.cpp
     solver/simulation/krylov_part.cpp
     solver/simulation/krylov_simulation.cpp
+    solver/simulation/lockstep_ranks.cpp
     solver/simulation/machine.cpp
     solver/simulation/machine_model.cpp
     solver/simulation/part_shape.cpp
@@ -493,6 +499,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/roofline_command.cpp
     tools/commands/schwarz_command.cpp
     tools/commands/simulate_command.cpp
+    tools/commands/simulate_eigen.cpp
     tools/commands/simulate_krylov.cpp
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp

@@ -50,6 +50,66 @@ TEST_CASE("weft simulate cg and spmv report every method and mode with the same 
   }
 }
 
+TEST_CASE("weft simulate eigen repeats the steps of a real search on each number of ranks") {
+  const std::vector<std::string> command{"simulate",
+                                         "eigen",
+                                         "anderson3d:12,W=8",
+                                         "--real-problem",
+                                         "anderson3d:9,W=8",
+                                         "--count",
+                                         "4",
+                                         "--modes",
+                                         "vector,task",
+                                         "--simulated-ranks",
+                                         "1,8,64",
+                                         "--machine",
+                                         "odin",
+                                         "--threads",
+                                         "1",
+                                         "--json",
+                                         "-"};
+  const auto result = run_weft(1, command);
+  CHECK(result.exit_code == 0);
+  const json simulation = report_of(result)["simulation"];
+  CHECK(simulation["rows"] == 1728);
+  CHECK(simulation["search"]["rows"] == 729);
+  const json runs = simulation["runs"];
+  CHECK(runs.size() == 6);
+  for (const json& run : runs) {
+    CHECK(run["products"] == simulation["search"]["products"]);
+    CHECK(run["restarts"] == simulation["search"]["restarts"]);
+    CHECK(run["restart_seconds"].size() == run["restarts"].get<std::size_t>() + 2);
+  }
+  CHECK(runs[0]["halo_messages"] == 0);
+  CHECK(runs[0]["speedup"] == 1);
+  CHECK(runs[3]["efficiency"].get<double>() < 1);
+  CHECK(runs[5]["most_bytes"].get<double>() < runs[1]["most_bytes"].get<double>());
+  const json again = report_of(run_weft(1, command))["simulation"]["runs"];
+  for (std::size_t i = 0; i < runs.size(); ++i) CHECK(runs[i]["seconds"] == again[i]["seconds"]);
+}
+
+TEST_CASE("weft simulate eigen refuses what it does not simulate in one line, with exit code 2") {
+  for (const auto& [options, message] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"poisson3d:9", "--which", "near:1"}, "expected smallest or largest"},
+           {{"poisson3d:9", "--which", "both", "--count", "2"}, "expected smallest or largest"},
+           {{"poisson2d:9"}, "found 81 rows, which are solved whole"},
+           {{"poisson3d:9", "--simulated-ranks", "0"}, "--simulated-ranks"},
+           {{"poisson3d:9", "--count", "700"}, "--count: found 700"},
+           {{"convection3d:9,1,0,0"}, "symmetric"},
+           {{"a.mtx", "--real-problem", "poisson3d:9"}, "a.mtx: found a file"}}) {
+    std::vector<std::string> command{"simulate", "eigen"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"--threads", "1"});
+    const auto result = run_weft(1, command);
+    INFO(result.errors);
+    CHECK(result.exit_code == 2);
+    CHECK(result.errors.find("weft: ") == 0);
+    CHECK(result.errors.find(message) != std::string::npos);
+    CHECK(result.errors.find('\n') == result.errors.size() - 1);
+  }
+}
+
 TEST_CASE("weft simulate jacobi --advise names settings, their rivals and from where they pay") {
   const auto result =
       run_weft(1, {"simulate", "jacobi", "--simulated-ranks", "32", "--tolerance", "1e-2", "--slow",

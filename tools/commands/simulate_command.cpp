@@ -214,6 +214,7 @@ void add_simulate_command(CLI::App& program, const comm_thread::MpiSession& sess
   add_jacobi(command, session, exit_code);
   add_simulate_schwarz(command, session, exit_code);
   add_simulate_krylov(command, session, exit_code);
+  add_simulate_eigen(command, session, exit_code);
 }
 
 }  // namespace weft::tools

@@ -60,7 +60,7 @@ int simulate(const comm_thread::MpiSession& session, const SimulateKrylovOptions
         krylov.seed = options.krylov.seed + static_cast<std::uint64_t>(seed);
         const perfmodel::Stopwatch run_watch;
         const solver::KrylovSimulationResult result = solver::simulate_krylov(krylov);
-        runs.push_back(krylov_simulation_report(krylov, result, run_watch.seconds()));
+        runs.push_back(library::krylov_simulation_report(krylov, result, run_watch.seconds()));
       }
   collective_finish_simulation(job, report_file, command, watch.seconds(),
                                {{"machine", machine_report(krylov.machine)},

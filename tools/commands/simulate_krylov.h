@@ -10,5 +10,7 @@ namespace weft::tools {
 /// mode. Adds both subcommands to `simulate`.
 void add_simulate_krylov(CLI::App& simulate, const comm_thread::MpiSession& session,
                          int& exit_code);
+/// `weft simulate eigen`: a search for eigenvalues on more and more ranks.
+void add_simulate_eigen(CLI::App& simulate, const comm_thread::MpiSession& session, int& exit_code);
 
 }  // namespace weft::tools

@@ -1,6 +1,5 @@
 #include "tools/commands/simulation_options.h"
 
-#include <fstream>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -10,32 +9,13 @@
 #include "comm_thread/channels/transport_choice.h"
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
+#include "library/system/measured_machine.h"
 #include "tools/job/system_options.h"
 
 namespace weft::tools {
 namespace {
 
 using comm_thread::InputError;
-using nlohmann::literals::operator""_json_pointer;
-
-Json read_report(const std::string& path, const std::string& command) {
-  std::ifstream file(path);
-  if (!file)
-    throw InputError(
-        fmt::format("{}: cannot be read; expected a report of weft {}", path, command));
-  Json report = Json::parse(file, nullptr, false);
-  if (!report.is_object() || report.value("command", "") != command)
-    throw InputError(fmt::format("{}: expected a report of weft {}", path, command));
-  return report;
-}
-
-/// The number at `pointer` of a report. Throws comm_thread::InputError.
-double number_at(const Json& report, const std::string& path, const std::string& pointer) {
-  const Json::json_pointer place(pointer);
-  if (!report.contains(place) || !report[place].is_number())
-    throw InputError(fmt::format("{}: found no number at {}", path, pointer));
-  return report[place].get<double>();
-}
 
 /// The two numbers of "A:B". Throws comm_thread::InputError.
 std::pair<double, double> pair_of(const std::string& option, const std::string& text) {
@@ -51,34 +31,6 @@ std::pair<double, double> pair_of(const std::string& option, const std::string& 
   } catch (const std::logic_error&) {
     throw InputError(fmt::format("{}: found '{}'; expected two numbers, A:B", option, text));
   }
-}
-
-/// Takes the link of this machine, as weft progress has measured it.
-void take_progress(solver::Machine& machine, const std::string& path) {
-  const Json report = read_report(path, "progress");
-  machine.name = "measured";
-  machine.source = "weft progress, " + path;
-  const double latency = number_at(report, path, "/performance/latency_seconds");
-  // What is in the way of a message is simulated, too.
-  machine.latency = report["performance"].value("least_latency_seconds", latency);
-  const double bandwidth = number_at(report, path, "/performance/bandwidth_bytes_per_second");
-  if (!(bandwidth > 0))
-    throw InputError(fmt::format("{}: found a link without bandwidth; expected two ranks", path));
-  machine.gap_per_byte = 1 / bandwidth;
-}
-
-/// Takes the rate of points of this machine from the bandwidth of a node, shared by the ranks; 24
-/// bytes a point.
-void take_roofline(solver::Machine& machine, const std::string& path) {
-  const Json report = read_report(path, "roofline");
-  constexpr double bytes_per_point = 24;
-  double bandwidth = 0;
-  for (const Json& loop : report.value("/bandwidth/all"_json_pointer, Json::array()))
-    if (loop.value("loop", "") == "copy") bandwidth = 1e9 * loop.value("gb_per_second", 0.0);
-  if (!(bandwidth > 0))
-    throw InputError(fmt::format("{}: found no bandwidth of the loop copy", path));
-  machine.seconds_per_point = bytes_per_point * machine.ranks_per_node / bandwidth;
-  machine.source += (machine.source.empty() ? "" : "; ") + ("weft roofline, " + path);
 }
 
 /// An option for a number of the machine.
@@ -111,8 +63,8 @@ void add_rate(CLI::App& command, MachineOptions& options, const char* name,
 solver::Machine MachineOptions::parsed() const {
   solver::Machine parsed = solver::machine_by_name(machine);
   if (ranks_per_node > 0) parsed.ranks_per_node = ranks_per_node;
-  if (!progress_path.empty()) take_progress(parsed, progress_path);
-  if (!roofline_path.empty()) take_roofline(parsed, roofline_path);
+  if (!progress_path.empty()) library::take_progress(parsed, progress_path);
+  if (!roofline_path.empty()) library::take_roofline(parsed, roofline_path);
   if (!topology.empty()) parsed.topology = solver::topology_by_name(topology);
   for (const auto& [member, value] : numbers) parsed.*member = value;
   if (!slow.empty()) {
@@ -171,6 +123,13 @@ void add_point_options(CLI::App& command, MachineOptions& options) {
       ->type_name("FILE.json");
   add_rate(command, options, "--point-rate", &solver::Machine::seconds_per_point,
            "grid points a core sweeps in a second", "COUNT");
+}
+
+void add_flop_options(CLI::App& command, MachineOptions& options) {
+  add_rate(command, options, "--flop-rate", &solver::Machine::seconds_per_flop,
+           "of a core, on vectors that are in its caches", "FLOP/S");
+  add_rate(command, options, "--dense-rate", &solver::Machine::seconds_per_dense_flop,
+           "of a core, for the eigenvalues of small matrices", "FLOP/S");
 }
 
 void add_tile_options(CLI::App& command, MachineOptions& options) {
@@ -268,60 +227,6 @@ void collective_expect_one_rank(const Job& job, const std::string& command) {
           fmt::format("{}: found {} ranks; expected one, which simulates all (--simulated-ranks)",
                       command, job.world().size()));
   });
-}
-
-Json machine_report(const solver::Machine& machine) {
-  Json report = {{"name", machine.name},
-                 {"source", machine.source},
-                 {"topology", name(machine.topology)},
-                 {"ranks_per_node", machine.ranks_per_node},
-                 {"slow_rank", machine.slow_rank}};
-  for (const solver::MachineNumber& number : solver::machine_numbers())
-    report[number.name] = machine.*number.value;
-  return report;
-}
-
-Json simulation_report(const solver::SweepRunOptions& options,
-                       const solver::SweepSimulationResult& result, double wall_seconds) {
-  Json slowest = Json::array();
-  for (const solver::SimulatedRankSpeed& rank : result.slowest)
-    slowest.push_back({{"rank", rank.rank}, {"sweeps", rank.sweeps}});
-  return {
-      {"variant", name(options.variant)},
-      {"simulated_ranks", options.rank_count},
-      {"seed", options.seed},
-      {"status", result.has_converged ? "converged" : "not-converged"},
-      {"seconds", result.seconds},
-      {"iterations",
-       {{"min", result.least_sweeps}, {"mean", result.mean_sweeps}, {"max", result.most_sweeps}}},
-      {"relative_residual", result.relative_residual},
-      {"verifications", result.verification_count},
-      {"mean_staleness", result.mean_staleness},
-      {"messages", result.message_count},
-      {"skipped", result.skipped_count},
-      {"waiting_fraction", result.waiting_fraction},
-      {"slowest", std::move(slowest)},
-      {"events", result.event_count},
-      {"hash", fmt::format("{:016x}", result.hash)},
-      {"wall_seconds", wall_seconds}};
-}
-
-Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
-                              const solver::KrylovSimulationResult& result, double wall_seconds) {
-  return {{"method", name(options.method)},
-          {"mode", name(options.mode)},
-          {"simulated_ranks", options.rank_count},
-          {"points", options.points},
-          {"seed", options.seed},
-          {"status", result.has_converged ? "converged" : "not-converged"},
-          {"seconds", result.seconds},
-          {"iterations", result.iteration_count},
-          {"relative_residual", result.relative_residual},
-          {"halo_wait_fraction", result.halo_wait_fraction},
-          {"sum_wait_fraction", result.sum_wait_fraction},
-          {"events", result.event_count},
-          {"value_hash", fmt::format("{:016x}", result.value_hash)},
-          {"wall_seconds", wall_seconds}};
 }
 
 }  // namespace weft::tools

@@ -8,8 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "library/system/simulation_report.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/simulation/krylov_simulation.h"
 #include "solver/simulation/machine.h"
 #include "solver/simulation/sweep_run_options.h"
 #include "solver/simulation/sweep_simulation.h"
@@ -57,6 +57,8 @@ struct SimulateSweepsOptions : SystemOptions {
 void add_machine_options(CLI::App& command, MachineOptions& options);
 /// --roofline, --point-rate: where points are swept or multiplied.
 void add_point_options(CLI::App& command, MachineOptions& options);
+/// --flop-rate, --dense-rate: where vectors are combined.
+void add_flop_options(CLI::App& command, MachineOptions& options);
 /// --solve-seconds: where tiles are solved.
 void add_tile_options(CLI::App& command, MachineOptions& options);
 /// --poll-interval: where ranks may be asynchronous.
@@ -85,10 +87,8 @@ void collective_finish_simulation(const Job& job, const ReportFile& report_file,
                                   const std::string& method, double seconds, Json simulation,
                                   void (*print)(const Json& report));
 
-/// For JSON.
-Json machine_report(const solver::Machine& machine);
-Json simulation_report(const solver::SweepRunOptions& options,
-                       const solver::SweepSimulationResult& result, double wall_seconds);
+using library::machine_report;
+using library::simulation_report;
 /// Reports of `simulate(sweeps)` with all variants and seeds.
 template <class Sweeps, class Simulate>
 Json simulated_runs(const SimulateSweepsOptions& options, Sweeps sweeps, const Simulate& simulate) {
@@ -104,7 +104,5 @@ Json simulated_runs(const SimulateSweepsOptions& options, Sweeps sweeps, const S
     }
   return runs;
 }
-Json krylov_simulation_report(const solver::KrylovSimulationOptions& options,
-                              const solver::KrylovSimulationResult& result, double wall_seconds);
 
 }  // namespace weft::tools
