@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,5 +50,57 @@ class PageAllocator {
 
 template <class Value>
 using PageVector = std::vector<Value, PageAllocator<Value>>;
+
+/// Array that is made as large as it may become, and then cut to what it has become: the pages
+/// behind that go back to the stock. Elements are not initialised. Shape: [size]. Move-only.
+template <class Value>
+class PageArray {
+  static_assert(std::is_trivially_copyable_v<Value> && PageStock::grain_bytes % sizeof(Value) == 0);
+
+ public:
+  /// Smaller arrays are memory of the C library, and keep their size.
+  static constexpr std::size_t least_size = 8 * PageStock::grain_bytes / sizeof(Value);
+
+  PageArray() = default;
+  explicit PageArray(std::size_t size) : size_(size) {
+    const std::size_t bytes = size * sizeof(Value);
+    if (size > 0)
+      data_ =
+          static_cast<Value*>(size < least_size ? ::operator new(bytes) : PageStock::take(bytes));
+  }
+  ~PageArray() {
+    if (size_ < least_size)
+      ::operator delete(data_);
+    else
+      PageStock::give_back(data_, size_ * sizeof(Value));
+  }
+  PageArray(PageArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PageArray& operator=(PageArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  PageArray(const PageArray&) = delete;
+  PageArray& operator=(const PageArray&) = delete;
+
+  /// Leaves to others the whole pages behind `size` elements, which are no more than there are.
+  void trim(std::size_t size) {
+    constexpr std::size_t grain = PageStock::grain_bytes / sizeof(Value);
+    const std::size_t kept = std::max(round_up(size, grain), least_size);
+    const std::size_t all = round_up(size_, grain);
+    if (kept >= all) return;
+    PageStock::give_back(data_ + kept, (all - kept) * sizeof(Value));
+    size_ = kept;
+  }
+
+  Value* data() { return data_; }
+  const Value* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  Value* data_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 }  // namespace weft::perfmodel

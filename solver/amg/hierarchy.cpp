@@ -195,6 +195,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
     kept_.back().plan = fine.plan;
     keep_transfer(kept_.back());
   }
+  transfer_.reset();  // its operators are made, and the next product wants the pages
 
   std::optional<GalerkinProduct> product;
   if (!is_direct) {

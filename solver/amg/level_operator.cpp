@@ -96,11 +96,10 @@ void LevelOperator<Value>::allocate() {
     for (std::size_t& begin : part.begin) begin += total;
     total = part.begin.back();
   }
-  columns_.resize(2 * total);
   values_.resize(total);
   for (Part& part : parts_) {
     part.columns.resize(part.chunk_count());
-    part.columns_end = 2 * part.begin.front();
+    part.words = perfmodel::PageArray<std::uint16_t>(2 * (part.begin.back() - part.begin.front()));
   }
 }
 
@@ -139,17 +138,17 @@ template <class Value>
 void LevelOperator<Value>::store_columns(Part& part, std::size_t chunk,
                                          std::span<const LocalIndex> of_chunk) {
   Columns& columns = part.columns[chunk];
-  columns.begin = part.columns_end;
+  columns.begin = part.word_count;
   if (of_chunk.empty()) return;
   const auto [least, most] = std::ranges::minmax(of_chunk);
-  std::uint16_t* const words = columns_.data() + columns.begin;
+  std::uint16_t* const words = part.words.data() + columns.begin;
   if (spmv::fit_one_word(least, most)) {
     columns.least = least;
-    part.columns_end += of_chunk.size();
+    part.word_count += of_chunk.size();
     for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
       spmv::store_column<false>(words, slot, of_chunk[slot], least);
   } else {
-    part.columns_end += 2 * of_chunk.size();
+    part.word_count += 2 * of_chunk.size();
     for (std::size_t slot = 0; slot < of_chunk.size(); ++slot)
       spmv::store_column<true>(words, slot, of_chunk[slot], 0);
   }
@@ -187,7 +186,7 @@ void LevelOperator<Value>::sum_lanes(const Part& part, std::size_t first, std::s
     };
     for (std::size_t chunk = first; chunk < last; ++chunk) {
       const Columns& place = part.columns[chunk];
-      const std::uint16_t* const columns = columns_.data() + place.begin;
+      const std::uint16_t* const columns = part.words.data() + place.begin;
       if (place.least == no_row)
         sum_chunk(chunk, spmv::ColumnReader<true>{columns}, x);
       else
@@ -214,9 +213,8 @@ template <class Value>
 std::int64_t LevelOperator<Value>::bytes() const {
   std::size_t bytes = values_.size() * sizeof(Value);
   for (const Part& part : parts_)
-    bytes += (part.columns_end - 2 * part.begin.front()) * sizeof(std::uint16_t) +
-             part.rows.size() * sizeof(LocalIndex) + part.begin.size() * sizeof(std::size_t) +
-             part.columns.size() * sizeof(Columns);
+    bytes += part.word_count * sizeof(std::uint16_t) + part.rows.size() * sizeof(LocalIndex) +
+             part.begin.size() * sizeof(std::size_t) + part.columns.size() * sizeof(Columns);
   return static_cast<std::int64_t>(bytes);
 }
 

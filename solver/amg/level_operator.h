@@ -89,6 +89,7 @@ class LevelOperator {
         }
         store_columns(part, chunk, of_chunk);
       }
+      part.words.trim(part.word_count);
     });
   }
 
@@ -190,7 +191,7 @@ class LevelOperator {
   };
   /// Where the columns of a chunk are.
   struct Columns {
-    std::size_t begin = 0;  // in `columns_`
+    std::size_t begin = 0;  // in the words of the part
     spmv::LocalIndex least = no_row;  // of which they are the distances; no_row: two words each
   };
   /// The chunks of a thread.
@@ -198,7 +199,8 @@ class LevelOperator {
     std::vector<spmv::LocalIndex> rows;  // [chunk count · lane_count], interior ones first
     std::vector<std::size_t> begin;  // of each chunk in `values_`; [chunk count + 1]
     std::vector<Columns> columns{};  // [chunk count]
-    std::size_t columns_end = 0;  // in `columns_`
+    perfmodel::PageArray<std::uint16_t> words{};  // of the columns; two a slot while it is filled
+    std::size_t word_count = 0;  // of them, so far
     std::size_t interior_count = 0;  // chunks
     std::size_t held_begin = 0;  // of these, chunks that are held back
     std::size_t held_end = 0;
@@ -300,7 +302,6 @@ class LevelOperator {
   spmv::HaloPlan plan_;
   std::vector<spmv::LocalIndex> thread_rows_;
   std::vector<Part> parts_;  // by thread
-  perfmodel::PageVector<std::uint16_t> columns_;  // with room for two words a slot
   perfmodel::PageVector<Value> values_;
 };
 

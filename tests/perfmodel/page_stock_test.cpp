@@ -45,6 +45,30 @@ TEST_CASE("small arrays share a unit, which is whole again once they are gone") 
   PageStock::give_back(first, unit);
 }
 
+TEST_CASE("what an array is cut by is taken again, and the rest with it at its end") {
+  constexpr std::size_t grain = PageStock::grain_bytes;
+  const PageStock stock;
+  const std::byte* begin = nullptr;
+  {
+    PageArray<std::uint16_t> array(512 * grain / sizeof(std::uint16_t));
+    begin = reinterpret_cast<const std::byte*>(array.data());
+    array.trim(99 * grain / sizeof(std::uint16_t) + 1);
+    CHECK(array.size() == 100 * grain / sizeof(std::uint16_t));
+    void* const rest = PageStock::take(412 * grain);
+    CHECK(rest == begin + 100 * grain);
+    PageStock::give_back(rest, 412 * grain);
+    array.trim(1);  // what is small would be of the C library
+    CHECK(array.size() == PageArray<std::uint16_t>::least_size);
+  }
+  void* const all = PageStock::take(512 * grain);
+  CHECK(all == begin);
+  PageStock::give_back(all, 512 * grain);
+  PageArray<std::uint16_t> small(5);
+  small.trim(1);
+  CHECK(small.size() == 5);
+  PageArray<std::uint16_t>().trim(0);
+}
+
 TEST_CASE("pages of a large array are taken again while there is a stock") {
   constexpr std::size_t unit = PageStock::unit_bytes;
   constexpr std::size_t count = 2 * unit / sizeof(double);

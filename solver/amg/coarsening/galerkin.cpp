@@ -250,12 +250,16 @@ MadeRows multiply_by_windows(const comm_thread::Crew& crew, const LevelMatrix& l
       [&](std::size_t thread, RowAccumulator& sums, const auto& take) {
         const auto end = static_cast<std::size_t>(thread_rows[thread + 1]);
         ProductWindow window(level, prolongator, columns.count(), block, ranges[thread], end);
+        const auto entries = std::span(restriction.couplings)
+                                 .first(static_cast<std::size_t>(restriction.begin[end]));
         for (auto row = static_cast<std::size_t>(thread_rows[thread]); row < end; ++row) {
-          for (const auto& [weight, column] : restriction.row(row)) {
-            const auto fine = static_cast<std::size_t>(column);
+          for (auto k = static_cast<std::size_t>(restriction.begin[row]);
+               k < static_cast<std::size_t>(restriction.begin[row + 1]); ++k) {
+            window.fetch_ahead(entries, k);
+            const auto fine = static_cast<std::size_t>(entries[k].column);
             sums.add_row(
                 fine < own_count ? window.row(fine, row) : foreign.product.row(fine - own_count),
-                static_cast<double>(weight), block);
+                static_cast<double>(entries[k].value), block);
           }
           take(row);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "perfmodel/page_vector.h"
@@ -58,6 +59,30 @@ class ProductWindow {
     return row;
   }
 
+  /// Fetches what the entries of R behind number `k` need, up to `last`: rows of A, or of A·P where
+  /// they are there. Inline, because GCC leaves out calls of functions that only fetch.
+  [[gnu::always_inline]] void fetch_ahead(std::span<const Coupling<float>> restriction,
+                                          std::size_t k) const {
+    if (k + 2 * fetched_ahead >= restriction.size()) return;
+    const spmv::CrsMatrix& a = level_.matrix.rows;
+    if (const auto fine = static_cast<std::size_t>(restriction[k + 2 * fetched_ahead].column);
+        is_in_range(fine)) {
+      __builtin_prefetch(&rows_[fine - range_.begin]);
+      __builtin_prefetch(&a.row_offsets[fine]);
+    }
+    const auto fine = static_cast<std::size_t>(restriction[k + fetched_ahead].column);
+    if (!is_in_range(fine)) return;
+    if (const PackedCoupling* const made = rows_[fine - range_.begin].data()) {
+      __builtin_prefetch(made);
+      __builtin_prefetch(made + 5);  // the next line of the cache
+      return;
+    }
+    const auto entry = static_cast<std::size_t>(a.row_offsets[fine]);
+    __builtin_prefetch(a.columns.data() + entry);
+    __builtin_prefetch(a.values.data() + entry);
+    __builtin_prefetch(a.values.data() + entry + 8);
+  }
+
   /// The most entries at once, and room for some more.
   std::size_t room() const {
     std::size_t entries = 0;
@@ -67,6 +92,9 @@ class ProductWindow {
 
  private:
   static constexpr std::size_t chunk_entries = 4096;
+  static constexpr std::size_t fetched_ahead = 4;  // entries of R, of which few need a new row
+
+  bool is_in_range(std::size_t fine) const { return fine >= range_.begin && fine < range_.end; }
 
   struct Chunk {
     perfmodel::PageVector<PackedCoupling> entries{};
