@@ -37,7 +37,9 @@ Orthonormalised orthonormalising(const SmallMatrix& gram, double least) {
 
 SmallMatrix collective_orthonormalise(BlockBasis& basis, int count, double* y, bool is_rough,
                                       std::int64_t& random_columns) {
-  constexpr double least = 1e-6;
+  // Squared, beside a column. What is dropped is lost to a search: with 1e-6 copies of a value have
+  // stayed above the tolerance for good.
+  constexpr double least = 1e-12;
   constexpr double well_apart = 0.1;
   constexpr int most_tries = 8;
   SmallMatrix coupling;
