@@ -334,6 +334,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/matrix/block_crs_kernel.cpp
     spmv/matrix/crs_kernel.cpp
     spmv/matrix/matrix_format.cpp
+    spmv/matrix/numbered_values.cpp
     spmv/matrix/row_strips.cpp
     spmv/matrix/shifted_rows.cpp
     spmv/matrix/sliced_rows.cpp

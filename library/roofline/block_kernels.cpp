@@ -20,6 +20,7 @@ using spmv::CrsMatrix;
 using spmv::LocalIndex;
 
 constexpr std::array widths{2, 4, 8, 16};
+constexpr double bytes_per_value = 8;
 
 }  // namespace
 
@@ -40,6 +41,15 @@ BlockKernels::BlockKernels(const comm_thread::Job& job, spmv::SparseOperator& op
   const CrsMatrix& rows = op.matrix().matrix().rows;
   rows_ = rows.row_count;
   nonzeros_ = nonzeros_in(rows, 0, rows.row_count);
+  matrix_bytes_ = bytes_per_nonzero * nonzeros_ + 8 * rows_;
+  const auto cuts = op.matrix().thread_rows();
+  for (int thread = 0; thread < job.team().thread_count(); ++thread) {
+    const auto* const numbers = op.matrix().numbered_values(thread);
+    if (!numbers) continue;
+    const auto first = static_cast<std::size_t>(thread);
+    matrix_bytes_ += static_cast<double>(numbers->bytes()) -
+                     bytes_per_value * nonzeros_in(rows, cuts[first], cuts[first + 1]);
+  }
 }
 
 /// Bytes of X that one product of this rank's rows loads again.
@@ -60,17 +70,21 @@ double BlockKernels::reload_bytes(int width) const {
 RooflineKernel BlockKernels::kernel(int width) {
   RooflineKernel kernel;
   kernel.name = fmt::format("block-{}", width);
-  kernel.what = fmt::format("Y = A X of {} vectors, CRS", width);
-  const double of_matrix = bytes_per_nonzero * nonzeros_ + 8 * rows_;
-  kernel.memory = {of_matrix + 16 * width * rows_, 8 * width * rows_, 2 * width * nonzeros_};
-  kernel.data_bytes = of_matrix + 16 * width * rows_;
+  kernel.what = fmt::format("Y = A X of {} vectors, CRS{}", width,
+                            op_.matrix().numbered_values(0) ? ", numbered values" : "");
+  kernel.memory = {matrix_bytes_ + 16 * width * rows_, 8 * width * rows_, 2 * width * nonzeros_};
+  kernel.data_bytes = matrix_bytes_ + 16 * width * rows_;
   kernel.nonzeros = nonzeros_;
   kernel.width = width;
   kernel.reload_bytes = reload_bytes(width);
   kernel.run = [this, width](const TeamThread& thread) {
     const auto cuts = op_.matrix().thread_rows().subspan(static_cast<std::size_t>(thread.index));
-    multiply_crs_block(op_.matrix().matrix().rows, cuts[0], cuts[1], width, x_->data(),
-                       y_.data() + std::ptrdiff_t{cuts[0]} * width);
+    const CrsMatrix& rows = op_.matrix().matrix().rows;
+    double* const y = y_.data() + std::ptrdiff_t{cuts[0]} * width;
+    if (const auto* const numbers = op_.matrix().numbered_values(thread.index))
+      multiply_numbered_block(rows, *numbers, cuts[0], cuts[1], width, x_->data(), y);
+    else
+      multiply_crs_block(rows, cuts[0], cuts[1], width, x_->data(), y);
   };
   return kernel;
 }

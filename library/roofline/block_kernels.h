@@ -16,9 +16,9 @@ namespace weft::library {
 /// Y = A·X for 2, 4, 8 and 16 vectors at once in CRS, without the halo: the matrix is read once for
 /// all of them.
 ///
-/// Bytes: 12 a nonzero, 8 + 24 · width a row: X once, Y with write-allocate. What is loaded of X
-/// again, because a row of it falls out of the caches, a simulated cache tells.
-/// Lifetime: outlives the kernels that it made. `op` outlives it.
+/// Bytes: 12 a nonzero, or 6 where values are numbered, 8 + 24 · width a row: X once, Y with
+/// write-allocate. What is loaded of X again, because a row of it falls out of the caches, a
+/// simulated cache tells. Lifetime: outlives the kernels that it made. `op` outlives it.
 class BlockKernels {
  public:
   /// `cache_bytes`: of all caches that a thread can count on. Collective.
@@ -40,6 +40,7 @@ class BlockKernels {
   perfmodel::HugePageBuffer<double> y_;
   double rows_ = 0;  // of this rank
   double nonzeros_ = 0;
+  double matrix_bytes_ = 0;
 };
 
 /// A sentence about the width that suits: the narrowest within 5 % of the least time for each

@@ -90,6 +90,13 @@ CoreWork MatrixKernels::crs_work(const Part& part) {
           .chain = {.additions = part.nonzeros_unforeseen / part.nonzeros}};
 }
 
+/// CRS, and the number of each value.
+CoreWork MatrixKernels::numbered_work(const Part& part) {
+  CoreWork work = crs_work(part);
+  work.scalars.loads += 1;
+  return work;
+}
+
 /// Eight rows at once; x for every slot, two prefetches, and the values where there are too many
 /// for registers or where the eight of a slot differ. The count is for equal ones.
 CoreWork MatrixKernels::stencil_work(const Part& part) {
@@ -185,9 +192,10 @@ RooflineKernel MatrixKernels::stored_kernel(const Part& part, RowSet set, std::s
   kernel.data_bytes = matrix_bytes + 16 * part.rows;
   const std::string format = op_.matrix().format_name();
   if (part.nonzeros > 0)
-    kernel.core = format.starts_with("SELL")      ? sliced_work(part)
-                  : format.starts_with("stencil") ? stencil_work(part)
-                                                  : shifted_work(part);
+    kernel.core = format.starts_with("SELL")         ? sliced_work(part)
+                  : format.starts_with("stencil")    ? stencil_work(part)
+                  : format.starts_with("CRS, shift") ? shifted_work(part)
+                                                     : numbered_work(part);
   kernel.run = [this, set](const TeamThread& thread) {
     op_.matrix().multiply(set, thread.index, x_->data(), y_.data(), nullptr);
   };
@@ -245,9 +253,10 @@ std::vector<RooflineKernel> MatrixKernels::collective_kernels() {
   if (has_boundary)
     all.push_back(crs_kernel(boundary_, "crs-boundary", "y = A x, CRS, boundary rows"));
   if (is_in_other_form) {
-    const std::string form = format.starts_with("SELL")      ? "SELL"
-                             : format.starts_with("stencil") ? "patterns"
-                                                             : "shifted rows";
+    const std::string form = format.starts_with("SELL")         ? "SELL"
+                             : format.starts_with("stencil")    ? "patterns"
+                             : format.starts_with("CRS, shift") ? "shifted rows"
+                                                                : "numbered values";
     all.push_back(stored_kernel(interior_, RowSet::interior, "stored-local",
                                 "y = A x, " + form + ", interior rows"));
     if (has_boundary)

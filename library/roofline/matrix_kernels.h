@@ -49,6 +49,7 @@ class MatrixKernels {
   RooflineKernel stored_kernel(const Part& part, spmv::RowSet set, std::string name,
                                std::string what);
   static perfmodel::CoreWork crs_work(const Part& part);
+  static perfmodel::CoreWork numbered_work(const Part& part);
   static perfmodel::CoreWork stencil_work(const Part& part);
   static perfmodel::CoreWork shifted_work(const Part& part);
   static perfmodel::CoreWork sliced_work(const Part& part);

@@ -39,6 +39,7 @@ constexpr double sliced_bytes_per_nonzero = 11.6;
 // Beside CRS: columns of shifted rows, and of the chunks at the ends of lines of 100 points.
 constexpr double shifted_bytes_per_nonzero = 0.9;
 constexpr double shifted_bytes_per_row = 1.2;
+constexpr double number_bytes_per_nonzero = 2;  // of values, beside CRS
 constexpr double bytes_per_row = 8.5;  // row offsets and the numbers of stencil patterns
 // Of all nonzeros and rows, on rank 0, while the order, of a symmetric pattern, or the partition is
 // found.
@@ -235,6 +236,9 @@ MemoryForecast forecast_operator(const Communicator& communicator, const SystemS
     forecast.parts.push_back(
         {"columns of shifted rows", shifted_bytes_per_nonzero * size.nonzeros / ranks +
                                         shifted_bytes_per_row * rows_per_rank(size)});
+  else if (options.format == "auto" && size.may_be_numbered)
+    forecast.parts.push_back(
+        {"numbers of values", number_bytes_per_nonzero * size.nonzeros / ranks});
   if (reading > 0 || ordering > 0)
     forecast.set_up.push_back(
         {reading > ordering ? "reading" : "ordering", std::max(reading, ordering)});

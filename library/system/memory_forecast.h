@@ -51,6 +51,7 @@ struct SystemSize : solver::MatrixSize {
   double reach = infinity;  // how far coupled rows are apart at most, as far as is known
   bool is_random = false;  // columns of a row are coupled no more than others
   bool may_be_shifted = true;  // rows as spmv::ShiftedRows has them, unless others are known
+  bool may_be_numbered = true;  // values as spmv::NumberedValues has them, likewise
   double elements_per_rank = 0;  // of a vector, without its halo
   bool is_grid = false;  // vectors have the points around the grid
   bool is_plane = false;  // of a grid: between two planes of ghost points that nobody touches

@@ -163,7 +163,9 @@ MemoryForecast collective_forecast_solve(const Communicator& communicator,
   if (op) {
     size.halo_per_rank = static_cast<double>(op->matrix().matrix().halo_columns.size());
     size.may_be_sliced = op->matrix().may_be_sliced();
-    size.may_be_shifted = op->matrix().format_name() == "CRS, shifted rows";
+    const std::string format = op->matrix().format_name();
+    size.may_be_shifted = format == "CRS, shifted rows";
+    size.may_be_numbered = format.starts_with("CRS, ") && !size.may_be_shifted;
   }
   MemoryForecast forecast =
       forecast_operator(communicator, size, settings, settings.is_matrix_free());

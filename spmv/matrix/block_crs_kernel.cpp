@@ -7,6 +7,7 @@
 #include "perfmodel/simd.h"
 #include "spmv/matrix/block_group.h"
 #include "spmv/matrix/prefetch.h"
+#include "spmv/matrix/stored_values.h"
 
 namespace weft::spmv {
 namespace {
@@ -26,11 +27,12 @@ template <int width, class Value>
   for (int i = 0; i < width; i += line) __builtin_prefetch(entries + i, 0, 3);
 }
 
-template <class Simd, int width, class Value>
-[[gnu::always_inline]] inline void multiply(const CrsMatrixOf<Value>& matrix, LocalIndex begin,
-                                            LocalIndex end, const Value* x, Value* y) {
+template <class Simd, int width, class Values, class Value>
+[[gnu::always_inline]] inline void multiply(const CrsMatrixOf<Value>& matrix, const Values& reader,
+                                            LocalIndex begin, LocalIndex end, const Value* x,
+                                            Value* y) {
+  const Values values = reader;  // in registers
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
   using Lanes = typename Simd::template Lanes<Value, width>;  // one entry of each vector
   const std::int64_t last = offsets[matrix.row_count] - 1;
@@ -39,7 +41,7 @@ template <class Simd, int width, class Value>
     const std::int64_t row_end = offsets[row + 1];
     Lanes total{};
     for (; k + 8 <= row_end; k += 8) {
-      prefetch(values + k);
+      values.prefetch_from(k);
       prefetch(columns + k);
       for (int i = 0; i < 8; ++i) {
         if constexpr (width >= fewest_fetched)
@@ -47,7 +49,7 @@ template <class Simd, int width, class Value>
         total += values[k + i] * Lanes::load(x + std::int64_t{columns[k + i]} * width);
       }
     }
-    prefetch(values + k);
+    values.prefetch_from(k);
     prefetch(columns + k);
     for (; k < row_end; ++k) {
       if constexpr (width >= fewest_fetched)
@@ -58,6 +60,16 @@ template <class Simd, int width, class Value>
   }
 }
 
+template <class Values, class Value>
+void multiply_block(const CrsMatrixOf<Value>& matrix, const Values& values, LocalIndex begin,
+                    LocalIndex end, int width, const Value* x, Value* y) {
+  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
+    with_width(width, [&]<int constant>() __attribute__((always_inline)) {
+      multiply<Simd, constant>(matrix, values, begin, end, x, y);
+    });
+  });
+}
+
 }  // namespace
 
 bool is_block_width(int width) { return width == 2 || width == 4 || width == 8 || width == 16; }
@@ -65,11 +77,13 @@ bool is_block_width(int width) { return width == 2 || width == 4 || width == 8 |
 template <class Value>
 void multiply_crs_block(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
                         int width, const Value* x, Value* y) {
-  perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-    with_width(width, [&]<int constant>() __attribute__((always_inline)) {
-      multiply<Simd, constant>(matrix, begin, end, x, y);
-    });
-  });
+  multiply_block(matrix, StoredValues<Value>{matrix.values.data()}, begin, end, width, x, y);
+}
+
+void multiply_numbered_block(const CrsMatrix& matrix, const NumberedValues& values,
+                             LocalIndex begin, LocalIndex end, int width, const double* x,
+                             double* y) {
+  multiply_block(matrix, values.reader(), begin, end, width, x, y);
 }
 
 template void multiply_crs_block(const CrsMatrix&, LocalIndex, LocalIndex, int, const double*,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "spmv/matrix/numbered_values.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
@@ -20,5 +21,10 @@ bool is_block_width(int width);
 template <class Value>
 void multiply_crs_block(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
                         int width, const Value* x, Value* y);
+
+/// The same with the same bits, for rows whose values are numbered: 6 bytes read per nonzero.
+void multiply_numbered_block(const CrsMatrix& matrix, const NumberedValues& values,
+                             LocalIndex begin, LocalIndex end, int width, const double* x,
+                             double* y);
 
 }  // namespace weft::spmv

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "spmv/matrix/prefetch.h"
+#include "spmv/matrix/stored_values.h"
 
 namespace weft::spmv {
 namespace {
@@ -33,18 +34,17 @@ bool is_scattered(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex
 
 /// The same sums for such rows: each entry of x is fetched ahead through its column, as a product
 /// may read 64 bytes of x a nonzero.
-template <class Value>
-void multiply_scattered(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
-                        const Value* x, Value* y) {
+template <class Values, class Value>
+void multiply_scattered(const CrsMatrixOf<Value>& matrix, Values values, LocalIndex begin,
+                        LocalIndex end, const Value* x, Value* y) {
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
   const std::int64_t last = offsets[matrix.row_count] - 1;
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
     Value sum{};
-    prefetch(values + k);
+    values.prefetch_from(k);
     prefetch(columns + k);
     for (; k < row_end; ++k) {
       __builtin_prefetch(x + columns[std::min(k + scattered_distance, last)]);
@@ -54,29 +54,39 @@ void multiply_scattered(const CrsMatrixOf<Value>& matrix, LocalIndex begin, Loca
   }
 }
 
-}  // namespace
-
-template <class Value>
-void multiply_crs(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
-                  const Value* x, Value* y) {
-  if (is_scattered(matrix, begin, end)) return multiply_scattered(matrix, begin, end, x, y);
+template <class Values, class Value>
+void multiply(const CrsMatrixOf<Value>& matrix, Values values, LocalIndex begin, LocalIndex end,
+              const Value* x, Value* y) {
+  if (is_scattered(matrix, begin, end)) return multiply_scattered(matrix, values, begin, end, x, y);
   const std::int64_t* const offsets = matrix.row_offsets.data();
-  const Value* const values = matrix.values.data();
   const LocalIndex* const columns = matrix.columns.data();
   std::int64_t k = offsets[begin];
   for (LocalIndex row = begin; row < end; ++row) {
     const std::int64_t row_end = offsets[row + 1];
     Value sum{};
     for (; k + 8 <= row_end; k += 8) {
-      prefetch(values + k);
+      values.prefetch_from(k);
       prefetch(columns + k);
       for (int i = 0; i < 8; ++i) sum += values[k + i] * x[columns[k + i]];
     }
-    prefetch(values + k);
+    values.prefetch_from(k);
     prefetch(columns + k);
     for (; k < row_end; ++k) sum += values[k] * x[columns[k]];
     y[row] = sum;
   }
+}
+
+}  // namespace
+
+template <class Value>
+void multiply_crs(const CrsMatrixOf<Value>& matrix, LocalIndex begin, LocalIndex end,
+                  const Value* x, Value* y) {
+  multiply(matrix, StoredValues<Value>{matrix.values.data()}, begin, end, x, y);
+}
+
+void multiply_numbered(const CrsMatrix& matrix, const NumberedValues& values, LocalIndex begin,
+                       LocalIndex end, const double* x, double* y) {
+  multiply(matrix, values.reader(), begin, end, x, y);
 }
 
 template void multiply_crs(const CrsMatrix&, LocalIndex, LocalIndex, const double*, double*);

@@ -55,6 +55,7 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
                          SlicedRows<double>::pays(matrix_.rows, begin, end);
     if (format_ == MatrixFormat::automatic && !part.may_be_sliced)
       part.shifted = ShiftedRows::find(matrix_.rows, begin, end);
+    number_values(part, begin, end);
     return part;
   }
   const RowStrips strips(matrix_.rows, begin, end);
@@ -65,6 +66,12 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
   for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
     std::ranges::sort(*runs, {}, strip_and_row);
   return part;
+}
+
+void SplitMatrix::number_values(ThreadPart& part, LocalIndex begin, LocalIndex end) const {
+  part.numbered.reset();
+  if (format_ == MatrixFormat::automatic && !part.shifted)
+    part.numbered = NumberedValues::find(matrix_.rows, begin, end);
 }
 
 void SplitMatrix::look_for_choice() {
@@ -166,7 +173,13 @@ void SplitMatrix::multiply_run(const ThreadPart& part, const Run& run, const dou
     if (row < end) part.stencil->multiply(row, end, x, y);
     row = std::max(row, end);
   }
-  if (row < run.end) multiply_crs(matrix_.rows, row, run.end, x, y);
+  if (row < run.end) multiply_rows(part, row, run.end, x, y);
+}
+
+void SplitMatrix::multiply_rows(const ThreadPart& part, LocalIndex begin, LocalIndex end,
+                                const double* x, double* y) const {
+  if (part.numbered) return multiply_numbered(matrix_.rows, *part.numbered, begin, end, x, y);
+  multiply_crs(matrix_.rows, begin, end, x, y);
 }
 
 void SplitMatrix::multiply_sliced(const SlicedRows<double>& sliced, const Run& run, const double* x,
@@ -197,6 +210,8 @@ void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, i
     if (row < encoded_end) part.stencil->multiply_block(row, encoded_end, width, x, y);
     row = std::max(row, encoded_end);
   }
+  if (part.numbered)
+    return multiply_numbered_block(matrix_.rows, *part.numbered, begin, end, width, x, y);
   const auto result_of = [&](LocalIndex of) { return y + std::int64_t{of - begin} * width; };
   while (part.uses_sliced[form_of(width)] && row < end) {
     const LocalIndex stored = part.sliced->next_stored(row, end);
@@ -250,10 +265,12 @@ void SplitMatrix::update_values(const comm_thread::ComputeTeam& team,
     const LocalIndex end = thread_rows_[index + 1];
     write(thread, begin, end, matrix_.rows.values.span());
     ThreadPart& part = parts_[index];
-    if (part.stencil)
+    if (part.stencil) {
       part = build_part(begin, end);
-    else if (part.sliced)
-      part.sliced->update_values(matrix_.rows);
+      return;
+    }
+    if (part.sliced) part.sliced->update_values(matrix_.rows);
+    number_values(part, begin, end);
   });
   // Rows that were a stencil may be SELL now.
   if (std::ranges::count(parts_, true, &ThreadPart::may_be_sliced) != count_before) look_again();
@@ -314,7 +331,11 @@ std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
   if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
   if (!is_undecided() && parts_.front().uses_sliced.front()) return "SELL-8";
-  return parts_.front().shifted ? "CRS, shifted rows" : "CRS";
+  if (parts_.front().shifted) return "CRS, shifted rows";
+  const auto& numbered = parts_.front().numbered;
+  if (!numbered) return "CRS";
+  const std::size_t count = numbered->value_count();
+  return "CRS, " + std::to_string(count) + (count == 1 ? " value" : " values");
 }
 
 std::optional<StorageTimes> SplitMatrix::storage_times(int width) const {
@@ -340,8 +361,11 @@ std::int64_t SplitMatrix::matrix_bytes() const {
     bytes += 12 * (offsets[end] - offsets[static_cast<std::size_t>(row)]) +
              std::int64_t{8} * (static_cast<LocalIndex>(end) - row);
     const auto& sliced = parts_[thread].sliced;
+    const auto& numbered = parts_[thread].numbered;
     if (!is_undecided() && parts_[thread].uses_sliced.front())
       bytes += sliced->bytes() - 12 * sliced->nonzero_count() - 8 * sliced->row_count();
+    else if (numbered)
+      bytes += numbered->bytes() - 8 * (offsets[end] - offsets[static_cast<std::size_t>(row)]);
     if (const auto& shifted = parts_[thread].shifted) {
       const auto last = static_cast<std::size_t>(shifted->chunk_begin_before(
           static_cast<LocalIndex>(end)));  // rows beyond it are in no chunk

@@ -15,6 +15,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/matrix/matrix_format.h"
+#include "spmv/matrix/numbered_values.h"
 #include "spmv/matrix/shifted_rows.h"
 #include "spmv/matrix/sliced_rows.h"
 #include "spmv/matrix/stencil_encoding.h"
@@ -82,6 +83,7 @@ class SplitMatrix final : public LocalRows {
   /// product and the next. Throws what `multiply` throws.
   template <class Multiply>
   void in_due_form(RowSet set, int thread, int width, const Multiply& multiply) {
+    if (width > 1 && numbered_values(thread)) return multiply();
     StorageTrial& trial = trials_[form_of(width)];
     if (!has_choice_ || trial.is_held()) return multiply();
     if (set != RowSet::boundary) take_due_form(thread, form_of(width));
@@ -89,6 +91,13 @@ class SplitMatrix final : public LocalRows {
     const perfmodel::Stopwatch watch;
     multiply();
     trial.add_seconds(thread, watch.seconds());
+  }
+
+  /// The numbers of the values of a thread's rows, which its products read unless they take SELL;
+  /// null where there are none.
+  const NumberedValues* numbered_values(int thread) const {
+    const auto& numbered = parts_[static_cast<std::size_t>(thread)].numbered;
+    return numbered ? &*numbered : nullptr;
   }
 
   /// Tells StorageTrial::expect_products about products with one vector; returns 0 also where there
@@ -150,9 +159,9 @@ class SplitMatrix final : public LocalRows {
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
-  /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows" or "CRS": for the report. The format of
-  /// thread 0; CRS until a trial has ended. Thread: the main thread, outside the team, as all
-  /// below.
+  /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows", "CRS, 1099 values", "CRS, 1 value
+  /// beside the diagonal" or "CRS": for the report. The format of thread 0; CRS until a trial has
+  /// ended. Thread: the main thread, outside the team, as all below.
   std::string format_name() const;
   /// The times that decided between CRS and SELL for products with `width` vectors; none before, or
   /// where there was no choice.
@@ -178,6 +187,7 @@ class SplitMatrix final : public LocalRows {
     // At most one of these, and only without a stencil.
     std::optional<SlicedRows<double>> sliced;
     std::optional<ShiftedRows> shifted;
+    std::optional<NumberedValues> numbered;  // only without a stencil and without shifted rows
     bool may_be_sliced = false;  // rows may be multiplied sooner so, which is to be tried
     std::array<bool, form_count> uses_sliced{};  // in the product that is made, or the last one
 
@@ -202,6 +212,7 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
+  void number_values(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void look_for_choice();
   void look_again();
   void take_due_form(int thread, std::size_t of_width);
@@ -210,6 +221,8 @@ class SplitMatrix final : public LocalRows {
   void join_blocks(std::vector<Run>& runs) const;
   bool is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void multiply_run(const ThreadPart& part, const Run& run, const double* x, double* y) const;
+  void multiply_rows(const ThreadPart& part, LocalIndex begin, LocalIndex end, const double* x,
+                     double* y) const;
   void multiply_sliced(const SlicedRows<double>& sliced, const Run& run, const double* x,
                        double* y) const;
   void multiply_shifted(const ShiftedRows& shifted, const Run& run, const double* x,

@@ -300,8 +300,9 @@ class WEFT_EXPORT Matrix {
   std::vector<std::string> remarks() const;
   /// The number of row `local`, from 0, of this rank. Shape: local: below local_row_count.
   std::int64_t global_row(std::int64_t local) const;
-  /// How the rows are stored: "CRS", "CRS, shifted rows", "SELL-8", or "stencil, 27 patterns".
-  /// With format=auto rows of varying length are CRS until some products have tried SELL-8.
+  /// How the rows are stored: "CRS", "CRS, shifted rows", "CRS, 850 values", "SELL-8", or
+  /// "stencil, 27 patterns". With format=auto rows of varying length are CRS until some products
+  /// have tried SELL-8.
   std::string format() const;
 
   /// New values in the places of Matrix::from_rows, in the same order, explicit zeros and what is
