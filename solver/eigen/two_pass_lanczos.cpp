@@ -227,12 +227,13 @@ EigenReport TwoPassLanczos::collective_solve() {
   collective_begin();
   collective_first_pass();
   if (!is_stopped_) collective_second_pass();
+  const bool has_pair = !is_stopped_ && last_step() > 0;
   EigenPair pair;
-  if (!is_stopped_) pair = collective_true_pair();
+  if (has_pair) pair = collective_true_pair();
   pair.error_bound = pair.residual;
   EigenReport report = report_of(pair);
-  if (is_stopped_) {
-    report.status = SolveStatus::stopped;
+  if (!has_pair) {
+    report.status = is_stopped_ ? SolveStatus::stopped : SolveStatus::not_converged;
     report.pairs.clear();
     report.next.clear();
     report.products = static_cast<std::int64_t>(last_step() + repeated_);

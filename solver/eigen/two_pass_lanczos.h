@@ -43,8 +43,9 @@ class TwoPassLanczos {
   /// Steps between two looks at whether the pair is found.
   static constexpr int steps_of_iteration = 4;
 
-  /// Where it is stopped, the report has no pair. Collective. Throws comm_thread::MpiError, and
-  /// comm_thread::InputError where a checkpoint to continue from is of another search.
+  /// Where it is stopped, or may take no step, the report has no pair. Collective. Throws
+  /// comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from is of
+  /// another search.
   EigenReport collective_solve();
 
   /// The vector of the pair, of norm 1; its entry of largest modulus (the first of equal ones on

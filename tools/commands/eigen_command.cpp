@@ -109,7 +109,8 @@ void print_summary(const Json& report, const solver::EigenReport& found) {
              seconds["total"].get<double>(), seconds["setup"].get<double>(),
              seconds["search"].get<double>(), seconds["certificate"].get<double>());
   fmt::print("{}\n", peak_memory(report));
-  fmt::print("{:>5}{:>26}{:>14}{:>14}\n", "", "eigenvalue", "residual", "error bound");
+  if (!found.pairs.empty())
+    fmt::print("{:>5}{:>26}{:>14}{:>14}\n", "", "eigenvalue", "residual", "error bound");
   for (std::size_t i = 0; i < found.pairs.size(); ++i)
     fmt::print("{:>5}{:>26.15g}{:>14.2e}{:>14.2e}\n", i + 1, found.pairs[i].value,
                found.pairs[i].residual, found.pairs[i].error_bound);

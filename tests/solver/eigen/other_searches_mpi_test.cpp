@@ -75,6 +75,17 @@ TEST_CASE("two passes end where nothing is left, and where steps do not suffice"
   CHECK(stopped.collective_solve().status == SolveStatus::not_converged);
 }
 
+TEST_CASE("two passes that may take no step have no pair", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  MatrixSystem grid(world, tests::reference_matrix(spmv::Problem::parse("poisson2d:24")));
+  TwoPassLanczos lanczos(grid.op(), {.max_iterations = 0});
+  const EigenReport report = lanczos.collective_solve();
+  CHECK(report.status == SolveStatus::not_converged);
+  CHECK(report.pairs.empty());
+  CHECK(report.next.empty());
+  CHECK(report.products == 0);
+}
+
 TEST_CASE("the bits of two passes depend neither on ranks, threads nor modes", "[collective]") {
   const auto& world = Communicator::collective_world();
   const Communicator alone = Communicator::self();
