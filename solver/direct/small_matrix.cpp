@@ -107,7 +107,6 @@ SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b) {
 }
 
 SymmetricEigen symmetric_eigen(const SmallMatrix& matrix) {
-  constexpr int most_rotated_rows = 32;
   if (matrix.rows() > most_rotated_rows)
     if (auto found = eigen_by_reduction(matrix)) return *std::move(found);
   return eigen_by_rotations(matrix);

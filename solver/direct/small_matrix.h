@@ -38,15 +38,18 @@ struct SymmetricEigen {
   SmallMatrix vectors;
 };
 
+/// Matrices of at most so many rows have their eigenvalues found by rotations.
+inline constexpr int most_rotated_rows = 32;
+
 /// All eigenvalues and eigenvectors of a symmetric matrix, of which the upper triangle is read. The
 /// bits depend on the entries alone, which those of LAPACK do not where its threads divide the
 /// work.
 ///
-/// Up to 32 rows by cyclic Jacobi rotations, some eight sweeps of 6 n³ flops: small eigenvalues of
-/// graded matrices, such as products of nearly dependent vectors, are found to their own last
-/// digits. Larger ones by Eigen's Householder reduction and implicit QR, some 9 n³ flops: each to
-/// the rounding of the largest. Source: Golub, Van Loan, "Matrix Computations", 4th edition,
-/// sections 8.3 and 8.5.
+/// Up to `most_rotated_rows` rows by cyclic Jacobi rotations, some eight sweeps of 6 n³ flops:
+/// small eigenvalues of graded matrices, such as products of nearly dependent vectors, are found to
+/// their own last digits. Larger ones by Eigen's Householder reduction and implicit QR, some 9 n³
+/// flops: each to the rounding of the largest. Source: Golub, Van Loan, "Matrix Computations", 4th
+/// edition, sections 8.3 and 8.5.
 SymmetricEigen symmetric_eigen(const SmallMatrix& matrix);
 
 }  // namespace weft::solver

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "solver/direct/small_matrix.h"
+
 namespace weft::solver {
 
 /// One thing that all ranks of a search do, each with its own rows. What it costs follows from the
@@ -41,7 +43,6 @@ class SearchSteps {
   void add_sum(std::size_t bytes) { all_.push_back({SearchStep::Kind::sum, 0, 0, 0, bytes}); }
   /// The eigenvalues of a matrix of so many rows, by `symmetric_eigen`.
   void add_dense(int rows) {
-    constexpr int most_rotated_rows = 32;
     constexpr double rotating = 48;
     constexpr double reducing = 9;
     const double n = rows;
