@@ -85,6 +85,8 @@ bool MatrixMarketHeaderParser::take(std::string_view line) {
 }
 
 void MatrixMarketHeaderParser::take_banner(std::string_view line) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of editors that write UTF-8
+  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   const auto words = words_of(line);
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5)
     throw TextFault("found " + in_quotes(without_line_end(line)) + "; expected " + wanted_banner);

@@ -42,6 +42,12 @@ TEST_CASE("a header may hold comments, blank lines, tabs, DOS line ends and uppe
   CHECK(header.data_begin == 58 + 4 + 1 + 4 + 2 + 20);
 }
 
+TEST_CASE("a byte order mark may stand before the banner") {
+  const Header header = parse({"\xEF\xBB\xBF" + banner, "3 3 1", "1 1 1"});
+  CHECK(header.row_count == 3);
+  CHECK(header.data_begin == 3 + 46 + 6);
+}
+
 TEST_CASE("\"double\" means real") {
   CHECK(parse({"%%MatrixMarket matrix coordinate double general", "1 1 1"}).field ==
         Header::Field::real);
