@@ -121,6 +121,19 @@ TEST_CASE("eigen finds both copies of a value, writes vectors and refuses what h
   CHECK(too_many.errors.find("--count: found 1000; expected 1 to 200") != std::string::npos);
 }
 
+TEST_CASE("eigen and spectrum refuse a matrix whose norm is no double or has no reciprocal") {
+  const ScratchFolder folder;
+  const std::string head = "%%MatrixMarket matrix coordinate real symmetric\n";
+  for (const char* const rows :
+       {"2 2 3\n1 1 1e308\n2 1 1e308\n2 2 1e308\n", "2 2 2\n1 1 1e-320\n2 2 2e-320\n"})
+    for (const char* const command : {"eigen", "spectrum"}) {
+      const auto refused = run_weft(2, {command, folder.write("a.mtx", head + rows)});
+      CHECK(refused.exit_code == 2);
+      CHECK(refused.errors.find("found a row whose absolute values add up to") !=
+            std::string::npos);
+    }
+}
+
 TEST_CASE(
     "eigen finds values near a number, in an interval and from both ends, with the same bits") {
   const std::vector<std::vector<std::string>> searches{{"--which", "near:2.503", "--count", "6"},
