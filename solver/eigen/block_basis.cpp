@@ -138,10 +138,12 @@ SmallMatrix BlockBasis::collective_gram(const double* y) {
 
 double BlockBasis::collective_orthogonality(int count) {
   double most = 0;
-  for (int number = 0; number < count; ++number) {
-    const SmallMatrix products = collective_products(count, panel(number));
-    for (int column = 0; column < width_; ++column)
-      for (int row = 0; row < products.rows(); ++row)
+  const int panels = (count + width_ - 1) / width_;
+  for (int number = 0; number < panels; ++number) {
+    const SmallMatrix products = collective_products(panels, panel(number));
+    const int columns = std::min(width_, count - number * width_);
+    for (int column = 0; column < columns; ++column)
+      for (int row = 0; row < count; ++row)
         most = std::max(
             most, std::abs(products(row, column) - (row == number * width_ + column ? 1.0 : 0.0)));
   }

@@ -67,7 +67,7 @@ class BlockBasis {
   /// YᵀY. Shape: y: as a panel; result: [width, width]. Collective.
   SmallMatrix collective_gram(const double* y);
 
-  /// max |QᵀQ − I| of the first `count` panels. Collective.
+  /// max |QᵀQ − I| of the first `count` vectors. Collective.
   double collective_orthogonality(int count);
 
   /// Y −= Q·C for Q = the first `count` panels. Shape: c: [count · width, width].

@@ -551,7 +551,8 @@ EigenReport FilteredLanczos::collective_solve() {
   for (std::size_t i = 0; i < ritz.values.size(); ++i)
     pairs.push_back({ritz.values[i], ritz.residuals[i], ritz.residuals[i]});
   order_ = report_pairs(pairs, options_.count, options_.tolerance * norm_, report);
-  report.orthogonality = basis_.collective_orthogonality(std::min(wanted_panels(), processed_));
+  report.orthogonality =
+      basis_.collective_orthogonality(std::min(wanted_panels(), processed_) * width());
   report.norm = norm_;
   for (const double value : ritz.values) report.norm = std::max(report.norm, std::abs(value));
   report.products = product_count();

@@ -71,9 +71,7 @@ class FilteredSpace {
   /// The first vectors become those of the pairs.
   void take(const RitzPairs& pairs);
   /// max |QᵀQ − I| of the first `count` vectors.
-  double collective_orthogonality(int count) {
-    return basis_.collective_orthogonality(panels_for(count));
-  }
+  double collective_orthogonality(int count) { return basis_.collective_orthogonality(count); }
   /// Calls carry(number) for each number of its state.
   template <class Carry>
   void for_each_number(const Carry& carry) {

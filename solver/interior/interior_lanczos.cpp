@@ -145,15 +145,27 @@ bool InteriorLanczos::are_converged() const {
                      [this](double residual) { return residual <= options_.tolerance * norm_; });
 }
 
+/// True if no pair is farther from the number than the last that is asked for: what else is above
+/// the bar are copies.
+bool InteriorLanczos::are_equally_near() const {
+  const EnergyRange wanted = wanted_range();
+  const double near = options_.tolerance * norm_;
+  return std::all_of(pairs_.values.begin(), pairs_.values.end(), [&](double value) {
+    return value >= wanted.begin - near && value <= wanted.end + near;
+  });
+}
+
 /// Finds the pairs of A in the span of what is above the bar, once more where that is lower than
-/// thought. True if all are within the tolerance and nothing else can be above it.
+/// thought. True if all are within the tolerance and nothing else can be above it, but for more
+/// copies near a number than fit into the space.
 bool InteriorLanczos::collective_find_pairs(const SymmetricEigen& found, int kept) {
   int wanted = is_near() ? options_.count : count_above(found, bar_of(*options_.interval));
   for (;;) {
     wanted_ = wanted;
     const int used = std::min(wanted, kept * width_);
     pairs_ = used > 0 ? space_->collective_ritz(used, unit_) : RitzPairs();
-    if (used < wanted || !are_converged()) return false;
+    if (!are_converged()) return false;
+    if (used < wanted) return is_near() && used >= options_.count && are_equally_near();
     wanted = count_above(found, bar_of(wanted_range()));
     if (wanted <= wanted_) return true;
   }

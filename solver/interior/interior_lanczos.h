@@ -82,6 +82,7 @@ class InteriorLanczos {
   int count_above(const SymmetricEigen& found, double bar) const;
   EnergyRange wanted_range() const;
   bool are_converged() const;
+  bool are_equally_near() const;
   bool collective_find_pairs(const SymmetricEigen& found, int kept);
   bool collective_follow();
   bool lacks_copies() const;

@@ -117,6 +117,35 @@ TEST_CASE("a small matrix has its interior searched whole", "[collective]") {
   check_values(collective_certified(system, {.interval = EnergyRange{2.1, 5.2}}), expected, 1e-12);
 }
 
+TEST_CASE("bounds of a small matrix are small, whatever its rows", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  ReferenceMatrix matrix(7);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i][static_cast<std::int64_t>(i)] = static_cast<double>(i);
+  MatrixSystem system(world, matrix);
+  const EigenReport report =
+      collective_certified(system, {.count = 3, .part = SpectrumPart::near, .sigma = 2.2});
+  check_values(report, {1, 2, 3}, 1e-13);
+  CHECK(report.completeness.is_shown);
+  for (const EigenPair& pair : report.pairs) CHECK(pair.error_bound < 1e-12);
+}
+
+TEST_CASE("a number at which more copies lie than fit into the space", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  ReferenceMatrix matrix(900);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i][static_cast<std::int64_t>(i)] = static_cast<double>(i % 3);
+  MatrixSystem system(world, matrix);
+  for (const double sigma : {1.0, 1.1})
+    for (const int count : {1, 6}) {
+      const EigenReport report = collective_certified(
+          system, {.count = count, .part = SpectrumPart::near, .sigma = sigma, .max_restarts = 5});
+      check_values(report, std::vector<double>(static_cast<std::size_t>(count), 1.0), 1e-7);
+      CHECK(!report.completeness.is_shown);
+      CHECK(report.restarts < 3);
+    }
+}
+
 TEST_CASE("the bits of interior values and vectors depend neither on ranks, threads nor modes",
           "[collective]") {
   const auto& world = Communicator::collective_world();
