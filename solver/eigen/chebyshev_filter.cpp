@@ -70,7 +70,12 @@ FilterPolynomial FilterPolynomial::damping(double damped_begin, double damped_en
                           .factor = 1};
   filter.sign = edge < filter.center ? -1 : 1;
   const double at_edge = std::max(1.0, std::abs(edge - filter.center) / filter.half);
-  filter.factor = 1 / std::cosh(degree * std::acosh(at_edge));
+  // Of what a double can hold the half, for values beyond the edge.
+  constexpr double most_growth = 350;
+  const double growth = std::acosh(at_edge);
+  if (degree * growth > most_growth)
+    filter.degree = std::max(1, static_cast<int>(most_growth / growth));
+  filter.factor = 1 / std::cosh(filter.degree * growth);
   return filter;
 }
 

@@ -190,6 +190,17 @@ TEST_CASE("matrices of tiny and of huge numbers have values of that size", "[col
   }
 }
 
+TEST_CASE("a degree so high that the filter would overflow is lowered", "[collective]") {
+  const auto& world = Communicator::collective_world();
+  const std::vector<double> all = eigenvalues_of_laplacian(20, 20);
+  MatrixSystem system(world, laplacian(20, 20));
+  FilteredLanczos lanczos(system.op(), {.count = 2, .degree = 10'000});
+  const EigenReport report = lanczos.collective_solve();
+  CHECK(report.status == SolveStatus::converged);
+  CHECK(report.degree < 10'000);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(report.pairs[i].value - all[i]) < 1e-10);
+}
+
 TEST_CASE("a small matrix is searched whole", "[collective]") {
   const auto& world = Communicator::collective_world();
   const std::vector<double> all = eigenvalues_of_laplacian(5, 5);
