@@ -69,6 +69,14 @@ void compare(Json& runs) {
     }
 }
 
+/// Of a file the rows are those that were searched.
+solver::HaloGraph graph_of(const spmv::Problem& problem, const LinearSystem& system,
+                           int rank_count) {
+  if (problem.is_file() && problem.path == system.problem().path)
+    return {system.matrix_operator()->matrix().matrix(), rank_count};
+  return {problem, rank_count};
+}
+
 }  // namespace
 
 void SearchSimulationSettings::check_search() const {
@@ -104,10 +112,10 @@ Json search_json(const RecordedSearch& recorded) {
 }
 
 Json simulated_searches(const SearchSimulationSettings& settings, const spmv::Problem& problem,
-                        const RecordedSearch& recorded) {
+                        const LinearSystem& system, const RecordedSearch& recorded) {
   Json runs = Json::array();
   for (const int rank_count : settings.rank_counts) {
-    const solver::HaloGraph graph(problem, rank_count);
+    const solver::HaloGraph graph = graph_of(problem, system, rank_count);
     for (const std::string& mode : settings.modes)
       for (int seed = 0; seed < settings.seed_count; ++seed) {
         const perfmodel::Stopwatch watch;

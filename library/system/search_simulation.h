@@ -43,10 +43,10 @@ RecordedSearch collective_record_search(LinearSystem& system, const EigenSetting
 /// What a report says of a real search.
 Json search_json(const RecordedSearch& recorded);
 
-/// Simulates the recorded steps for the rows of `problem`, a generated one, on each number of
-/// ranks, in each mode and with each seed. Returns a report of each run, by the names of
-/// docs/reference/json.md. Throws comm_thread::InputError.
+/// Simulates the recorded steps for the rows of `problem`, a generated one, or of that of `system`,
+/// which was searched, on each number of ranks, in each mode and with each seed. Returns a report
+/// of each run, by the names of docs/reference/json.md. Throws comm_thread::InputError.
 Json simulated_searches(const SearchSimulationSettings& settings, const spmv::Problem& problem,
-                        const RecordedSearch& recorded);
+                        const LinearSystem& system, const RecordedSearch& recorded);
 
 }  // namespace weft::library

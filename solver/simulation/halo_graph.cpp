@@ -67,13 +67,11 @@ class Needed {
 
 }  // namespace
 
-HaloGraph::HaloGraph(const spmv::Problem& problem, int rank_count) {
+template <class VisitRows>
+void HaloGraph::build(GlobalIndex row_count, int rank_count, const VisitRows& visit) {
   expect_between("simulated ranks", rank_count, 1, 1 << 20);
-  if (problem.is_file())
-    throw comm_thread::InputError(
-        fmt::format("{}: found a file; expected a generated problem", problem.path));
   constexpr GlobalIndex most_rows = GlobalIndex{1} << 31;
-  row_count_ = problem.row_count();
+  row_count_ = row_count;
   expect_between("rows of the simulated problem", row_count_, 1, most_rows);
   const RowPartition partition = RowPartition::by_rows(row_count_, rank_count);
   Needed needed(partition);
@@ -81,16 +79,42 @@ HaloGraph::HaloGraph(const spmv::Problem& problem, int rank_count) {
   for (int rank = 0; rank < rank_count; ++rank) {
     Part own{.rows = partition.size(rank)};
     needed.begin(rank);
-    spmv::visit_rows(problem, partition.begin(rank), partition.end(rank),
-                     [&](GlobalIndex, std::span<const GlobalIndex> columns, auto) {
-                       own.interior_rows += needed.is_interior(columns) ? 1 : 0;
-                       own.nonzeros += std::ssize(columns);
-                     });
+    visit(partition.begin(rank), partition.end(rank), [&](std::span<const GlobalIndex> columns) {
+      own.interior_rows += needed.is_interior(columns) ? 1 : 0;
+      own.nonzeros += std::ssize(columns);
+    });
     needed.end([&](int owner, std::int32_t count) { all.push_back({owner, {rank, count}}); });
     nonzero_count_ += own.nonzeros;
     parts_.push_back(own);
   }
   sort_by_sender(all);
+}
+
+HaloGraph::HaloGraph(const spmv::Problem& problem, int rank_count) {
+  if (problem.is_file())
+    throw comm_thread::InputError(
+        fmt::format("{}: found a file; expected a generated problem", problem.path));
+  build(problem.row_count(), rank_count,
+        [&](GlobalIndex begin, GlobalIndex end, const auto& on_row) {
+          spmv::visit_rows(
+              problem, begin, end,
+              [&](GlobalIndex, std::span<const GlobalIndex> columns, auto) { on_row(columns); });
+        });
+}
+
+HaloGraph::HaloGraph(const spmv::DistributedMatrix& matrix, int rank_count) {
+  const spmv::CrsMatrix& rows = matrix.rows;
+  std::vector<GlobalIndex> columns;
+  build(matrix.partition.row_count(), rank_count,
+        [&](GlobalIndex begin, GlobalIndex end, const auto& on_row) {
+          for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end);
+               ++row) {
+            const auto first = static_cast<std::size_t>(rows.row_offsets[row]);
+            const auto last = static_cast<std::size_t>(rows.row_offsets[row + 1]);
+            columns.assign(&rows.columns[first], &rows.columns[first] + (last - first));
+            on_row(columns);
+          }
+        });
 }
 
 void HaloGraph::sort_by_sender(std::span<const Received> all) {

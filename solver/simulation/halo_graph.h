@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spmv/problems/problem.h"
+#include "spmv/rows/distributed_matrix.h"
 #include "spmv/rows/index.h"
 
 namespace weft::solver {
@@ -32,6 +33,9 @@ class HaloGraph {
   /// Visits all rows, of which none is kept. `problem`: a generated one. Memory: 4 bytes a row, and
   /// what it returns. Throws comm_thread::InputError.
   HaloGraph(const spmv::Problem& problem, int rank_count);
+  /// `matrix`: all of its rows are on one rank, in the order in which they are dealt out. Memory
+  /// and errors: as above.
+  HaloGraph(const spmv::DistributedMatrix& matrix, int rank_count);
 
   int rank_count() const { return static_cast<int>(parts_.size()); }
   const Part& part(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
@@ -47,6 +51,10 @@ class HaloGraph {
   std::int64_t most_rows() const;
 
  private:
+  /// `visit(begin, end, on_row)` calls on_row with the columns of each of these rows.
+  template <class VisitRows>
+  void build(spmv::GlobalIndex row_count, int rank_count, const VisitRows& visit);
+
   /// A message with its sender.
   struct Received {
     std::int32_t from;

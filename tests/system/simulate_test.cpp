@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 using weft::tests::report_of;
 using weft::tests::run_weft;
+using weft::tests::ScratchFolder;
 
 }  // namespace
 
@@ -86,6 +87,26 @@ TEST_CASE("weft simulate eigen repeats the steps of a real search on each number
   CHECK(runs[5]["most_bytes"].get<double>() < runs[1]["most_bytes"].get<double>());
   const json again = report_of(run_weft(1, command))["simulation"]["runs"];
   for (std::size_t i = 0; i < runs.size(); ++i) CHECK(runs[i]["seconds"] == again[i]["seconds"]);
+}
+
+TEST_CASE("weft simulate eigen takes the rows of a file as those of the problem in it") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("a.npz");
+  CHECK(run_weft(1, {"generate", "anderson3d:9,W=8", file}).exit_code == 0);
+  std::vector<json> runs;
+  for (const std::string& problem : {std::string("anderson3d:9,W=8"), file}) {
+    const json simulation =
+        report_of(run_weft(1, {"simulate", "eigen", problem, "--simulated-ranks", "1,8",
+                               "--threads", "1", "--json", "-"}))["simulation"];
+    CHECK(simulation["rows"] == 729);
+    for (json run : simulation["runs"]) {
+      run.erase("wall_seconds");
+      runs.push_back(run);
+    }
+  }
+  CHECK(runs.size() == 4);
+  CHECK(runs[0] == runs[2]);
+  CHECK(runs[1] == runs[3]);
 }
 
 TEST_CASE("weft simulate eigen refuses what it does not simulate in one line, with exit code 2") {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "library/options/eigen_settings.h"
+#include "library/options/matrix_settings.h"
 #include "library/system/search_simulation.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/problems/problem.h"
@@ -57,11 +58,11 @@ int simulate(const comm_thread::MpiSession& session, SimulateEigenOptions option
   const ReportFile report_file(job, options.json_path);
   const auto system = collective_make_system(job, real, options.eigen, false);
   const auto recorded = library::collective_record_search(*system, options.eigen);
-  Json runs = library::simulated_searches(options, problem, recorded);
+  Json runs = library::simulated_searches(options, problem, *system, recorded);
   collective_finish_simulation(job, report_file, "eigen", watch.seconds(),
                                {{"machine", machine_report(options.machine)},
                                 {"problem", problem.name()},
-                                {"rows", problem.row_count()},
+                                {"rows", problem.is_file() ? recorded.rows : problem.row_count()},
                                 {"real_problem", real.name()},
                                 {"search", library::search_json(recorded)},
                                 {"runs", std::move(runs)}},
@@ -91,6 +92,8 @@ void add_simulate_eigen(CLI::App& simulate_app, const comm_thread::MpiSession& s
   bind_options<library::EigenSettings>(
       command, options->eigen, library::eigen_options(),
       {"count", "which", "tolerance", "block", "subspace", "degree", "max-restarts"});
+  bind_options<library::MatrixSettings>(command, options->eigen, library::matrix_options(),
+                                        {"triangle", "base"});
   add_seeds(command, options->seed, options->seed_count);
   add_machine_options(command, options->described);
   add_point_options(command, options->described);
@@ -101,7 +104,8 @@ void add_simulate_eigen(CLI::App& simulate_app, const comm_thread::MpiSession& s
   command.footer(
       "Examples:\n"
       "  weft simulate eigen anderson3d:60,W=8 --count 10 --simulated-ranks 1,32,1024\n"
-      "  weft simulate eigen holstein-hubbard --real-problem holstein-hubbard:phonons=8");
+      "  weft simulate eigen holstein-hubbard --real-problem holstein-hubbard:phonons=8\n"
+      "  weft simulate eigen matrix.mtx.gz --simulated-ranks 1,16,256");
   command.callback([options, &session, &exit_code] { exit_code = simulate(session, *options); });
 }
 
