@@ -158,6 +158,7 @@ void describe(const DensityOptions& options, MomentsOfVectors moments, SpectrumR
   report.resolution = kernel_width(options.kernel, options.lambda, options.moments,
                                    moments.interval, moments.interval.center());
   multiply_by_kernel(options, moments.of);
+  report.smooth_moments = mean_of(moments.of);
   report.energies =
       even_places(moments.interval, options.points > 0 ? options.points : 2 * options.moments);
   for (const std::vector<double>& of_vectors :

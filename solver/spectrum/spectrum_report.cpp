@@ -1,5 +1,7 @@
 #include "solver/spectrum/spectrum_report.h"
 
+#include "solver/spectrum/kernel_polynomial.h"
+
 namespace weft::solver {
 
 std::vector<SpectrumPiece> pieces_of(const SpectrumReport& report, std::size_t count) {
@@ -11,10 +13,10 @@ std::vector<SpectrumPiece> pieces_of(const SpectrumReport& report, std::size_t c
     const std::size_t last = (number + 1) * points / count;
     SpectrumPiece piece{.begin = report.interval.least + step * static_cast<double>(first),
                         .end = report.interval.least + step * static_cast<double>(last)};
-    for (std::size_t i = first; i < last; ++i) {
-      piece.content += step * report.density[i];
-      if (!report.error.empty()) piece.error += step * report.error[i];
-    }
+    piece.content =
+        density_integral(report.smooth_moments, report.interval, piece.begin, piece.end);
+    for (std::size_t i = first; i < last && !report.error.empty(); ++i)
+      piece.error += step * report.error[i];
     pieces.push_back(piece);
   }
   return pieces;

@@ -32,6 +32,7 @@ struct SpectrumReport {
   /// Standard deviation of each by the choice of random vectors; empty where there is one vector.
   std::vector<double> error;
   std::vector<double> moments;  // without a kernel, the mean of all vectors
+  std::vector<double> smooth_moments;  // these times the factors of the kernel
   double resolution = 0;  // width of a peak in the middle of the interval
   std::optional<EigenvalueCount> count{};
   std::int64_t products = 0;  // A·x for one vector

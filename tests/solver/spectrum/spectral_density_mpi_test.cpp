@@ -16,6 +16,7 @@
 #include "solver/spectrum/spectral_density.h"
 #include "solver/spectrum/spectral_interval.h"
 #include "spmv/modes/mode.h"
+#include "spmv/problems/problem.h"
 #include "tests/solver/krylov/matrix_system.h"
 #include "tests/solver/krylov/test_matrices.h"
 #include "tests/support/serial_reference.h"
@@ -285,6 +286,20 @@ TEST_CASE("a matrix that is not symmetric, of which products grow, is refused", 
   MatrixSystem system(world, turn);
   CHECK_THROWS_AS(collective_spectral_density(system.op(), {.moments = 64, .vectors = 2}),
                   comm_thread::InputError);
+}
+
+TEST_CASE("pieces of the interval have all eigenvalues, however few energies are shown",
+          "[collective]") {
+  const auto& world = Communicator::collective_world();
+  MatrixSystem system(world, tests::reference_matrix(spmv::Problem::parse("poisson2d:20")));
+  for (const int points : {1, 3, 100}) {
+    const SpectrumReport report =
+        collective_spectral_density(system.op(), {.moments = 16, .points = points});
+    double content = 0;
+    for (const SpectrumPiece& piece : pieces_of(report, static_cast<std::size_t>(points)))
+      content += piece.content;
+    CHECK(content == Approx(400).epsilon(1e-12));
+  }
 }
 
 }  // namespace
