@@ -165,6 +165,20 @@ TEST_CASE("the variants of CG are studied in every mode, beside a textbook's loo
   }
 }
 
+TEST_CASE("a matrix without a stencil is studied as it is stored") {
+  const ScratchFolder folder;
+  const std::string file = folder.path("a.npz");
+  CHECK(run_weft(1, {"generate", "poisson2d:9", file}).exit_code == 0);
+  const auto result =
+      run_weft(1, {"study", "cg", file, "poisson3d:5", "--methods", "cg", "--modes", "task",
+                   "--iterations", "2", "--repetitions", "1", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 0);
+  const json problems = report_of(result)["study"]["problems"];
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].value("operator", "").find("no matrix") == std::string::npos);
+  CHECK(problems[1].value("operator", "").find("no matrix") != std::string::npos);
+}
+
 TEST_CASE("compare refuses what it does not know") {
   CHECK(run_weft(2, {"compare", "poisson3d:12", "--modes", "fast"}).exit_code == 2);
   CHECK(run_weft(2, {"compare"}).exit_code == 2);

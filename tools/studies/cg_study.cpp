@@ -35,11 +35,13 @@ struct CgStudyOptions : ProblemStudyOptions {
   CgStudyOptions() { repetitions = 5; }
   std::vector<std::string> modes = spmv::mode_names();
   std::vector<std::string> methods = solver::names_of_methods(&solver::MethodFacts::is_cg_variant);
-  std::string operator_kind = "stencil";
+  std::string operator_kind;  // empty: a stencil where the problem has one
   std::int64_t iterations = 50;
   bool force = false;  // a matrix that is not symmetric
 
-  bool is_matrix_free() const { return operator_kind == "stencil"; }
+  bool is_matrix_free(const spmv::Problem& of) const {
+    return operator_kind.empty() ? of.has_stencil() : operator_kind == "stencil";
+  }
 };
 
 /// One variant in one mode.
@@ -96,7 +98,7 @@ class CgEntrant {
 
 /// One problem. A variant's vectors are there only while its modes run: all at once might not fit.
 Json collective_study(Job& job, const CgStudyOptions& options, const spmv::Problem& problem) {
-  const auto made = collective_make_system(job, problem, options, options.is_matrix_free());
+  const auto made = collective_make_system(job, problem, options, options.is_matrix_free(problem));
   library::LinearSystem& system = *made;
   const auto columns =
       system.collective_right_hand_sides(library::choose_right_hand_side("", problem));
