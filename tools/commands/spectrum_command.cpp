@@ -56,7 +56,7 @@ struct SpectrumCommand : SystemOptions, library::MatrixSettings, library::Spectr
     return {
         {{"vector"}, site < 0, "with --site", "one of them"},
         {{"with"}, !vector_path.empty(), "without --vector", "both vectors"},
-        {{"vectors"},
+        {{"vectors", "seed"},
          is_of_states(),
          "with --site or --vector, where nothing is random",
          "one of them"},

@@ -101,6 +101,7 @@ TEST_CASE("spectrum refuses what has no spectrum and options that contradict eac
         "expected jackson, lorentz or lorentz:");
   check({"spectrum", "poisson2d:9", "--site", "81"}, "--site: found 81; expected 0 to 80");
   check({"spectrum", "poisson2d:9", "--site", "8", "--vectors", "4"}, "nothing is random");
+  check({"spectrum", "poisson2d:9", "--site", "8", "--seed", "4"}, "nothing is random");
   check({"spectrum", "poisson2d:9", "--with", "x.npy"}, "--with: found without --vector");
   check({"spectrum", "poisson2d:9", "--output", "x.txt"},
         "expected a name that ends in .npy, .csv");
