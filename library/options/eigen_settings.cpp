@@ -57,7 +57,7 @@ ValueOf<solver::EigenOptions> interval_value() {
   return {[](solver::EigenOptions& search, const std::string& word, const std::string&) {
             search.interval = parse_interval(word);
           },
-          interval_of, "A:B"};
+          interval_of, "RANGE"};
 }
 
 /// Those of the search alone.
@@ -74,7 +74,7 @@ OptionTable<solver::EigenOptions> search_options() {
        "from an end of the spectrum, by value and not by modulus, or nearest to a number\n"
        "both: half of --count from each end",
        which_value()},
-      {"interval", OptionGroup::method, "all eigenvalues from A to B, instead of --count",
+      {"interval", OptionGroup::method, "A:B: all eigenvalues from A to B, instead of --count",
        interval_value()},
       {"tolerance", OptionGroup::method, "ends where ||A x - theta x|| is below this times ||A||",
        V::number(&Search::tolerance, tolerances)},
