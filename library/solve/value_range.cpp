@@ -131,7 +131,9 @@ ValueRange collective_range_of(const spmv::LinearOperator& op, std::span<const d
   return range_of(
       collective_magnitudes(op.communicator(), op.team(), [&](const TeamThread& thread) {
         Magnitudes mine;
-        op.for_each_element(thread.index, [&](std::size_t i) { mine.add(vector[i]); });
+        op.for_each_segment(thread.index, [&](std::size_t begin, std::int64_t count) {
+          mine.add(magnitudes_of(vector.subspan(begin, static_cast<std::size_t>(count))));
+        });
         return mine;
       }));
 }

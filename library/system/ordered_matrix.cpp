@@ -37,8 +37,8 @@ OrderedMatrix collective_order(const comm_thread::Communicator& communicator,
   ordering.order = spmv::collective_order_rows(communicator, team, given, choice);
   auto matrix = spmv::collective_reorder(communicator, team, given, *ordering.order);
   const double seconds = communicator.max(watch.seconds());
-  ordering.gains = {.bandwidth_given = spmv::collective_bandwidth(communicator, given),
-                    .bandwidth = spmv::collective_bandwidth(communicator, matrix),
+  ordering.gains = {.bandwidth_given = spmv::collective_bandwidth(communicator, team, given),
+                    .bandwidth = spmv::collective_bandwidth(communicator, team, matrix),
                     .halo_bytes_given = collective_halo_bytes(communicator, given),
                     .halo_bytes = collective_halo_bytes(communicator, matrix),
                     .seconds = seconds};

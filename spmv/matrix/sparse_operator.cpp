@@ -76,14 +76,18 @@ void SparseOperator::apply_block(const comm_thread::TeamThread& thread, Mode mod
 
 double SparseOperator::collective_norm() const {
   const CrsMatrix& rows = matrix_->matrix().rows;
-  double largest = 0;
-  for (std::size_t row = 0; row < element_count(); ++row) {
-    double sum = 0;
-    for (auto i = rows.row_offsets[row]; i < rows.row_offsets[row + 1]; ++i)
-      sum += std::abs(rows.values[static_cast<std::size_t>(i)]);
-    largest = std::max(largest, sum);
-  }
-  return communicator_.max(largest);
+  std::vector<double> of_threads(static_cast<std::size_t>(team_.thread_count()));
+  team_.run([&](const comm_thread::TeamThread& thread) {
+    double largest = 0;
+    for_each_element(thread.index, [&](std::size_t row) {
+      double sum = 0;
+      for (auto i = rows.row_offsets[row]; i < rows.row_offsets[row + 1]; ++i)
+        sum += std::abs(rows.values[static_cast<std::size_t>(i)]);
+      largest = std::max(largest, sum);
+    });
+    of_threads[static_cast<std::size_t>(thread.index)] = largest;
+  });
+  return communicator_.max(*std::ranges::max_element(of_threads));
 }
 
 void SparseOperator::copy_diagonal(std::span<double> diagonal) const {

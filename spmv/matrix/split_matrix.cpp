@@ -136,6 +136,7 @@ void SplitMatrix::join_blocks(std::vector<Run>& runs) const {
 }
 
 bool SplitMatrix::is_interior(const ThreadPart& part, LocalIndex begin, LocalIndex end) const {
+  if (matrix_.halo_columns.empty()) return true;
   if (part.stencil && begin < part.stencil->encoded_end())
     return part.stencil->reads_only_below(begin, matrix_.rows.row_count);
   const auto first = matrix_.rows.row_offsets[static_cast<std::size_t>(begin)];

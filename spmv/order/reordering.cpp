@@ -152,19 +152,25 @@ RowOrder collective_order_rows(const Communicator& communicator, const ComputeTe
   return {communicator, matrix.partition, std::move(ordered), std::move(new_rows)};
 }
 
-GlobalIndex collective_bandwidth(const Communicator& communicator,
+GlobalIndex collective_bandwidth(const Communicator& communicator, const ComputeTeam& team,
                                  const DistributedMatrix& matrix) {
-  // Rows are in ascending order of column.
-  GlobalIndex widest = 0;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(matrix.rows.row_count); ++row) {
-    const auto begin = static_cast<std::size_t>(matrix.rows.row_offsets[row]);
-    const auto end = static_cast<std::size_t>(matrix.rows.row_offsets[row + 1]);
-    if (begin == end) continue;
-    const GlobalIndex diagonal = matrix.first_row() + static_cast<GlobalIndex>(row);
-    widest = std::max({widest, diagonal - matrix.global_column(matrix.rows.columns[begin]),
-                       matrix.global_column(matrix.rows.columns[end - 1]) - diagonal});
-  }
-  return communicator.max(widest);
+  std::vector<GlobalIndex> of_threads(static_cast<std::size_t>(team.thread_count()));
+  team.run([&](const comm_thread::TeamThread& thread) {
+    const auto share = comm_thread::share_of(matrix.rows.row_count, thread.index, thread.count);
+    GlobalIndex widest = 0;
+    for (std::int64_t row = share.begin; row < share.end; ++row) {
+      const auto i = static_cast<std::size_t>(row);
+      const auto begin = static_cast<std::size_t>(matrix.rows.row_offsets[i]);
+      const auto end = static_cast<std::size_t>(matrix.rows.row_offsets[i + 1]);
+      if (begin == end) continue;
+      // Rows are in ascending order of column.
+      const GlobalIndex diagonal = matrix.first_row() + row;
+      widest = std::max({widest, diagonal - matrix.global_column(matrix.rows.columns[begin]),
+                         matrix.global_column(matrix.rows.columns[end - 1]) - diagonal});
+    }
+    of_threads[static_cast<std::size_t>(thread.index)] = widest;
+  });
+  return communicator.max(*std::ranges::max_element(of_threads));
 }
 
 }  // namespace weft::spmv

@@ -25,8 +25,10 @@ RowOrder collective_order_rows(const comm_thread::Communicator& communicator,
                                const comm_thread::ComputeTeam& team,
                                const DistributedMatrix& matrix, const OrderingChoice& choice);
 
-/// The largest distance of an entry from the diagonal. Collective.
+/// The largest distance of an entry from the diagonal. Collective. Thread: the main thread, outside
+/// the team.
 GlobalIndex collective_bandwidth(const comm_thread::Communicator& communicator,
+                                 const comm_thread::ComputeTeam& team,
                                  const DistributedMatrix& matrix);
 
 }  // namespace weft::spmv

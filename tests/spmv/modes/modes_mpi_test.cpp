@@ -57,6 +57,17 @@ double expected_dot(const std::vector<double>& x, const std::vector<double>& y) 
   return sum.rounded();
 }
 
+/// ‖A‖∞, each row summed in ascending order.
+double expected_norm(const tests::ReferenceMatrix& reference) {
+  double largest = 0;
+  for (const auto& row : reference) {
+    double sum = 0;
+    for (const auto& [column, value] : row) sum += std::abs(value);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
 /// One operator on the ranks and threads of this run, compared with the serial reference.
 class ModeCheck {
  public:
@@ -115,6 +126,7 @@ class ModeCheck {
   void store_as_sell() { operator_.changeable_matrix().take_sell(team_); }
 
   void check_all_modes(std::vector<double> x) {
+    CHECK(operator_.collective_norm() == expected_norm(reference_));
     for (const Mode mode :
          {Mode::vector, Mode::overlap, Mode::overlap_test, Mode::task, Mode::vector}) {
       CAPTURE(name(mode));

@@ -133,8 +133,10 @@ TEST_CASE("reverse Cuthill-McKee narrows the band, METIS the halo") {
     return collective_reorder(world, team, given,
                               collective_order_rows(world, team, given, choice));
   };
-  CHECK(collective_bandwidth(world, given) == 60);
-  CHECK(collective_bandwidth(world, ordered({true, false})) <= 16);
+  for (const int threads : {1, 3})
+    CHECK(collective_bandwidth(world, ComputeTeam(threads, comm_thread::WaitPolicy::yield),
+                               given) == 60);
+  CHECK(collective_bandwidth(world, team, ordered({true, false})) <= 16);
   const auto halo = [&](const DistributedMatrix& matrix) {
     return world.sum(std::ssize(matrix.halo_columns));
   };
