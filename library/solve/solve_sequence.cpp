@@ -26,10 +26,20 @@ constexpr double bytes_of_iteration = 150;  // a row, for the vectors of the met
 /// Of a level: four products in single precision, and what takes the residual down and up.
 constexpr double bytes_of_level_entry = 40;
 constexpr double bytes_of_level_row = 80;
-constexpr double bytes_of_guess = 56;  // a row of a vector, beside its product
-/// Of all levels' entries, as multiples of reading them once in the matrix: estimates.
-constexpr double reads_of_new_values = 24;
-constexpr double reads_of_set_up = 70;
+constexpr double bytes_of_guess = 100;  // a row of a vector, beside its product
+/// Of all levels' entries, as multiples of reading them once in the matrix, where an iteration
+/// takes as long as its bytes: 85 to 100 and 215 to 270 of three matrices.
+constexpr double reads_of_new_values = 92;
+constexpr double reads_of_set_up = 240;
+
+/// Of a size of a row, to what it was: the ratio, and its inverse.
+void take_ratio(double before, double now, std::array<double, 2>& largest) {
+  if (now == 0 && before == 0) return;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool is_positive = now > 0 && before > 0;
+  largest[0] = std::max(largest[0], is_positive ? now / before : infinity);
+  largest[1] = std::max(largest[1], is_positive ? before / now : infinity);
+}
 
 double digits_between(double before, double after) {
   return before > 0 && after > 0 ? std::log10(before / after) : 0;
@@ -69,7 +79,10 @@ void SolveSequence::collective_note_set_up() {
         (bytes_of_level_entry * of_level + bytes_of_level_row * static_cast<double>(level.rows));
     level_entries_ += of_level;
   }
-  measure_rows(sizes_);
+  if (std::exchange(has_new_sizes_, false) && matrix_ == before)
+    std::swap(sizes_, new_sizes_);
+  else
+    measure_rows(sizes_, nullptr);
 }
 
 solver::SetUpPlan::Costs SolveSequence::costs() const {
@@ -78,39 +91,42 @@ solver::SetUpPlan::Costs SolveSequence::costs() const {
   return {.new_values = reads_of_new_values * read, .made = reads_of_set_up * read};
 }
 
-/// Of each row the diagonal entry and the sum of the others' magnitudes.
-void SolveSequence::measure_rows(std::vector<double>& sizes) const {
+/// Of each row the diagonal entry and the sum of the others' magnitudes; and, for each thread, the
+/// largest of their ratios to those that the preconditioner has, and of the inverse ratios.
+void SolveSequence::measure_rows(std::vector<double>& sizes,
+                                 std::vector<std::array<double, 2>>* ratios) const {
   const spmv::CrsMatrix& rows = matrix_->matrix().matrix().rows;
   sizes.resize(2 * matrix_->element_count());
   matrix_->team().run([&](const comm_thread::TeamThread& thread) {
+    std::array<double, 2> largest{0, 0};
     matrix_->for_each_element(thread.index, [&](std::size_t i) {
       double diagonal = 0;
       double others = 0;
       for (auto k = static_cast<std::size_t>(rows.row_offsets[i]);
-           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k)
-        if (static_cast<std::size_t>(rows.columns[k]) == i)
-          diagonal += rows.values[k];
-        else
-          others += std::abs(rows.values[k]);
+           k < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++k) {
+        const bool is_diagonal = static_cast<std::size_t>(rows.columns[k]) == i;
+        diagonal += is_diagonal ? rows.values[k] : 0.0;
+        others += is_diagonal ? 0.0 : std::abs(rows.values[k]);
+      }
       sizes[2 * i] = diagonal;
       sizes[2 * i + 1] = others;
+      if (!ratios) return;
+      take_ratio(sizes_[2 * i], diagonal, largest);
+      take_ratio(sizes_[2 * i + 1], others, largest);
     });
+    if (ratios) (*ratios)[static_cast<std::size_t>(thread.index)] = largest;
   });
 }
 
 /// Of the rows' ratios to those that the preconditioner has, the largest over the least.
 double SolveSequence::collective_find_spread() {
-  measure_rows(new_sizes_);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::array<double, 2> largest{0, 0};  // ratio, and its inverse
-  for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    const double now = new_sizes_[i];
-    const double before = sizes_[i];
-    if (now == 0 && before == 0) continue;
-    const bool is_positive = now > 0 && before > 0;
-    largest[0] = std::max(largest[0], is_positive ? now / before : infinity);
-    largest[1] = std::max(largest[1], is_positive ? before / now : infinity);
-  }
+  std::vector<std::array<double, 2>> ratios(
+      static_cast<std::size_t>(matrix_->team().thread_count()));
+  measure_rows(new_sizes_, &ratios);
+  has_new_sizes_ = true;
+  std::array<double, 2> largest{0, 0};
+  for (const auto& each : ratios)
+    for (const std::size_t i : {0U, 1U}) largest[i] = std::max(largest[i], each[i]);
   matrix_->communicator().max(largest);
   return std::max(1.0, largest[0] * largest[1]);
 }
@@ -131,6 +147,7 @@ void SolveSequence::collective_prepare(const Change& change) {
   if (preconditioner_ != solver_.preconditioner()) collective_renewed(SetUp::made, 1);
   if (change.has_new_values) {
     is_stale_ = true;
+    has_new_sizes_ = false;
     if (space_) space_->forget_products();
   }
   if (change.must_make || change.has_other_places) return collective_renew(SetUp::made, 1);
@@ -169,11 +186,12 @@ void SolveSequence::collective_note(std::span<const double> b, const SolveReport
   set_up_plan_.end(is_known ? others : 0, digits);
   if (!space_) return;
   if (report.status != SolveStatus::converged) return space_->keep(0);
-  space_->collective_take(b, solver_.solution());
+  space_->collective_judge(b, solver_.solution());
   const double cost =
       (product_bytes_ + bytes_of_guess * static_cast<double>(matrix_->global_row_count())) /
       iteration_bytes_;
   guess_plan_.note(space_->digits(), digits_of_iteration_, cost);
+  if (guess_plan_.wanted() > 0) space_->collective_take(solver_.solution());
   space_->keep(guess_plan_.wanted());
 }
 

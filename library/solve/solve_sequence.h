@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -54,7 +55,7 @@ class SolveSequence {
   void collective_renewed(solver::SetUp what, double spread);
   void collective_note_set_up();
   solver::SetUpPlan::Costs costs() const;
-  void measure_rows(std::vector<double>& sizes) const;
+  void measure_rows(std::vector<double>& sizes, std::vector<std::array<double, 2>>* ratios) const;
   double collective_find_spread();
   solver::Guess collective_guess(std::span<const double> b, const solver::Guess& guess);
   void collective_note(std::span<const double> b, const solver::SolveReport& report);
@@ -73,6 +74,7 @@ class SolveSequence {
   double iteration_bytes_ = 0;
   std::vector<double> sizes_;  // of the rows as the preconditioner has them
   std::vector<double> new_sizes_;
+  bool has_new_sizes_ = false;  // those of the matrix as it is
   perfmodel::HugePageBuffer<double> start_;
   double digits_of_iteration_ = 0;  // of the last solve of several
   double first_residual_ = 0;  // after the first iteration of the last solve

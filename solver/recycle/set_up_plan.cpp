@@ -10,9 +10,10 @@ namespace {
 constexpr double least_spread = 1.02;
 constexpr double least_exponent = 0.05;
 constexpr double most_exponent = 1;
+/// Of the condition in the number of iterations, at most.
+constexpr double exponent_of_condition = 0.5;
 /// What is left of a surprise after a solve.
 constexpr double surprise_share = 0.8;
-
 }  // namespace
 
 const char* name(SetUp what) {
@@ -22,14 +23,23 @@ const char* name(SetUp what) {
 double SetUpPlan::predicted_excess(double spread) const {
   const bool is_known = rate_of_values_ > 0 && last_digits_ > 0;
   const double expected = is_known ? last_digits_ / rate_of_values_ : 1;
-  return expected * (std::pow(spread, exponent_) - 1);
+  const double tried = std::min(spread, tried_spread_);
+  const double factor = std::pow(tried, exponent_) *
+                        std::pow(spread / tried, std::max(exponent_, exponent_of_condition));
+  return expected * (factor - 1);
 }
 
 SetUp SetUpPlan::choose(double spread) const {
-  if (excess_of_aggregates_ > costs_.made - costs_.new_values) return SetUp::made;
+  if (new_aggregates_pay()) return SetUp::made;
   if (solve_count_ == 0 || !std::isfinite(spread)) return SetUp::new_values;
   const double average = (costs_.new_values + excess_) / static_cast<double>(solve_count_);
   return predicted_excess(spread) + surprise_ < average ? SetUp::kept : SetUp::new_values;
+}
+
+/// True where a solve costs more additional iterations than the set-up has for each solve so far.
+bool SetUpPlan::new_aggregates_pay() const {
+  return solves_of_aggregates_ * recent_excess_of_aggregates_ >
+         costs_.made - costs_.new_values + excess_of_aggregates_;
 }
 
 void SetUpPlan::begin(SetUp done, double spread, const Costs& costs) {
@@ -44,6 +54,18 @@ void SetUpPlan::begin(SetUp done, double spread, const Costs& costs) {
   if (done == SetUp::new_values) return;
   rate_of_made_ = 0;
   excess_of_aggregates_ = 0;
+  recent_excess_of_aggregates_ = 0;
+  solves_of_aggregates_ = 0;
+}
+
+/// Some matrices are easier than others, so that less than 0 counts, too, and about a quarter of
+/// the solves as recent ones.
+void SetUpPlan::note_aggregates(double digits) {
+  const double excess = digits / rate_of_values_ - digits / rate_of_made_;
+  excess_of_aggregates_ += excess;
+  ++solves_of_aggregates_;
+  recent_excess_of_aggregates_ +=
+      4 / (3 + solves_of_aggregates_) * (excess - recent_excess_of_aggregates_);
 }
 
 void SetUpPlan::end(std::int64_t iterations, double digits) {
@@ -54,7 +76,7 @@ void SetUpPlan::end(std::int64_t iterations, double digits) {
   const double rate = digits / count;
   if (!(rate_of_values_ > 0)) rate_of_values_ = rate;
   if (!(rate_of_made_ > 0)) rate_of_made_ = rate;
-  excess_of_aggregates_ += std::max(0.0, digits / rate_of_values_ - digits / rate_of_made_);
+  note_aggregates(digits);
   if (last_ != SetUp::kept) return;
   const double excess = std::max(0.0, count - digits / rate_of_values_);
   surprise_ = std::max(surprise_, excess - predicted_excess(spread_));
@@ -62,6 +84,7 @@ void SetUpPlan::end(std::int64_t iterations, double digits) {
   if (spread_ < least_spread || !std::isfinite(spread_)) return;
   const double seen = std::log(count * rate_of_values_ / digits) / std::log(spread_);
   exponent_ = std::clamp((exponent_ + seen) / 2, least_exponent, most_exponent);
+  tried_spread_ = std::max(tried_spread_, spread_);
 }
 
 }  // namespace weft::solver

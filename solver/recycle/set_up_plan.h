@@ -18,7 +18,10 @@ const char* name(SetUp what);
 /// Iterations grow like a power of it, which solves tell. New values are due where the next solve
 /// is predicted to take more additional iterations than new values have cost for each solve so far,
 /// additional iterations included: the average is least there. Aggregates of older values cost
-/// iterations likewise, until they have cost as many as a new set-up beyond new values.
+/// iterations likewise, and are made anew by the same rule; where they have cost as many from the
+/// first solve on, a new set-up would save nothing. What small spreads have told says little about
+/// larger ones: beyond the largest that has been tried, iterations are taken to grow at least like
+/// the root, as the condition may.
 ///
 /// It computes with numbers that all ranks have alike and reads no clock.
 class SetUpPlan {
@@ -41,18 +44,23 @@ class SetUpPlan {
 
  private:
   double predicted_excess(double spread) const;
+  bool new_aggregates_pay() const;
+  void note_aggregates(double digits);
 
   Costs costs_;
   SetUp last_ = SetUp::made;
   double spread_ = 1;  // of the solve that goes on, or was last
   double exponent_ = 0.5;  // of `spread` in the number of iterations
+  double tried_spread_ = 1;  // the largest that has told of the exponent
   double surprise_ = 0;  // iterations of the last solves beyond those that were predicted
   double rate_of_made_ = 0;  // digits of an iteration after the last set-up; 0: not known
   double rate_of_values_ = 0;  // after the last new values
   double last_digits_ = 0;
   double excess_ = 0;  // iterations that older values have cost since they were new
-  double excess_of_aggregates_ = 0;  // the same of older aggregates
+  double excess_of_aggregates_ = 0;  // the same of older aggregates since they were made
+  double recent_excess_of_aggregates_ = 0;  // of a solve
   std::int64_t solve_count_ = 0;  // since new values
+  double solves_of_aggregates_ = 0;
 };
 
 }  // namespace weft::solver

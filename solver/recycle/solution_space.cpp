@@ -218,19 +218,21 @@ bool SolutionSpace::collective_guess(std::span<const double> b, std::span<const 
   return true;
 }
 
-void SolutionSpace::collective_take(std::span<const double> b, std::span<const double> x) {
-  if (!squares_.empty()) {
-    const Pair pair{x.data(), b.data()};
-    const double first = is_error_known_ ? first_square_ : collective_dots({&pair, 1}).front();
-    double before = first;
-    digits_.clear();
-    for (const double square : squares_) {
-      const double after = std::max(before - square, least_share * first);
-      digits_.push_back(before > 0 && after > 0 ? 0.5 * std::log10(before / after) : 0.0);
-      before = after;
-    }
-    squares_.clear();
+void SolutionSpace::collective_judge(std::span<const double> b, std::span<const double> x) {
+  digits_.clear();
+  if (squares_.empty()) return;
+  const Pair pair{x.data(), b.data()};
+  const double first = is_error_known_ ? first_square_ : collective_dots({&pair, 1}).front();
+  double before = first;
+  for (const double square : squares_) {
+    const double after = std::max(before - square, least_share * first);
+    digits_.push_back(before > 0 && after > 0 ? 0.5 * std::log10(before / after) : 0.0);
+    before = after;
   }
+  squares_.clear();
+}
+
+void SolutionSpace::collective_take(std::span<const double> x) {
   const int count = std::min(size_ + 1, most_);
   if (count == 0) return;
   for (int i = size_; i < count; ++i) collective_make_vector(i);

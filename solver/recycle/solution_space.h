@@ -47,11 +47,13 @@ class SolutionSpace {
   bool collective_guess(std::span<const double> b, std::span<const double> other, int count,
                         bool is_symmetric, std::span<double> x);
 
+  /// Finds `digits`, by the solution x for b, which the last guess was for.
+  void collective_judge(std::span<const double> b, std::span<const double> x);
   /// Takes a solution; the oldest is forgotten where there is no room.
-  void collective_take(std::span<const double> b, std::span<const double> x);
+  void collective_take(std::span<const double> x);
 
-  /// By how many digits each difference of the last guess has made the error smaller, as the
-  /// solution that was taken after it shows. Empty where there was no guess.
+  /// By how many digits each difference of the last guess has made the error smaller. Empty where
+  /// there was no guess.
   const std::vector<double>& digits() const { return digits_; }
 
  private:

@@ -138,7 +138,16 @@ TEST_CASE("values that jump are not solved with the old preconditioner") {
   const auto wild =
       collective_run(job, {{"preconditioner", amg}, {"recycle", "auto"}}, {.is_wild = true});
   const auto each = collective_run(job, {{"preconditioner", amg}}, {.is_wild = true});
-  CHECK(10 * iterations_of(wild) <= 12 * iterations_of(each));
+  REQUIRE(wild.size() == each.size());
+  std::int64_t renewals = 0;
+  for (std::size_t i = 0; i < wild.size(); ++i) {
+    CAPTURE(i, wild[i].set_up);
+    CHECK(wild[i].iterations <= 4 * each[i].iterations);
+    if (wild[i].set_up != "kept") ++renewals;
+  }
+  // New values count as about nine iterations here, so that some are not worth it.
+  CAPTURE(renewals, iterations_of(wild), iterations_of(each));
+  CHECK(iterations_of(wild) + 9 * renewals <= iterations_of(each) + 9 * step_count);
 }
 
 TEST_CASE("a solve for the same right-hand side again takes no iteration") {

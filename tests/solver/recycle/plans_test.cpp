@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -82,17 +83,55 @@ TEST_CASE("a change that rows do not show is noticed by its iterations") {
   CHECK(plan.choose(1) == SetUp::new_values);  // it has been surprised
 }
 
-TEST_CASE("aggregates of older values are given up once they have cost a set-up") {
-  const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
+TEST_CASE("a spread that is far beyond those that were tried counts as the condition may grow") {
+  const SetUpPlan::Costs costs{.new_values = 14, .made = 40};
   SetUpPlan plan;
   plan.begin(SetUp::made, 1, costs);
   plan.end(10, 8);
-  int solves = 0;
-  for (; solves < 20 && plan.choose(1000) != SetUp::made; ++solves) {
-    plan.begin(SetUp::new_values, 1000, costs);
-    plan.end(12, 8);
+  for (const double spread : {1.5, 2.0, 2.5}) {
+    CHECK(plan.choose(spread) == SetUp::kept);
+    plan.begin(SetUp::kept, spread, costs);
+    plan.end(10, 8);  // as if it did not matter
   }
-  CHECK(solves == 4);  // two iterations each, and 12 - 5
+  CHECK(plan.choose(3) == SetUp::kept);
+  CHECK(plan.choose(1000) == SetUp::new_values);
+}
+
+/// Solves from one set-up anew to the next. `iterations`: of a solve with new values, by the number
+/// of solves since the aggregates were made.
+template <class Iterations>
+std::vector<int> solves_between_set_ups(int solves, const Iterations& iterations) {
+  const SetUpPlan::Costs costs{.new_values = 14, .made = 40};
+  SetUpPlan plan;
+  std::vector<int> between;
+  SetUp chosen = SetUp::made;
+  int age = 0;
+  for (int solve = 0; solve < solves; ++solve) {
+    if (solve > 0) chosen = plan.choose(1000);
+    if (solve > 0 && chosen == SetUp::made) between.push_back(std::exchange(age, 0));
+    plan.begin(chosen, 1000, costs);
+    plan.end(iterations(age), 8);
+    ++age;
+  }
+  return between;
+}
+
+TEST_CASE("aggregates of older values are made anew where that pays") {
+  // One iteration more for each solve: the root of 2·26 would be best, and half as many again cost
+  // 8 % more.
+  const auto growing = solves_between_set_ups(60, [](int age) { return 20 + age; });
+  CHECK(growing.size() >= 5);
+  for (const int solves : growing) CHECK((solves >= 7 && solves <= 11));
+  // Good for five solves only, which is less than they cost, or for twenty.
+  for (const int good : {5, 20}) {
+    CAPTURE(good);
+    const auto found = solves_between_set_ups(100, [&](int age) { return age < good ? 12 : 15; });
+    CHECK(found.empty() == (good == 5));
+    for (const int solves : found) CHECK((solves > good && solves < good + 12));
+  }
+  // No better at any time; and harder matrices by turns with easier ones.
+  CHECK(solves_between_set_ups(200, [](int age) { return age == 0 ? 13 : 17; }).empty());
+  CHECK(solves_between_set_ups(200, [](int age) { return age % 2 == 0 ? 13 : 17; }).empty());
 }
 
 TEST_CASE("a guess takes as many solutions as save iterations") {

@@ -55,7 +55,7 @@ std::vector<std::vector<double>> guesses(CrewSystem& system, bool is_symmetric, 
     const std::vector<double> b = multiply(system, x);
     std::vector<double> guess(x.size());
     if (space.collective_guess(b, {}, most, is_symmetric, guess)) all.push_back(guess);
-    space.collective_take(b, x);
+    space.collective_take(x);
   }
   return all;
 }
@@ -87,7 +87,7 @@ TEST_CASE("guesses of many vectors are solutions of matrices that have changed")
   std::vector<double> x;
   for (int step = 0; step < 7; ++step) {
     x = system.own(at_time(0.7 * step));
-    space.collective_take(multiply(system, x), x);
+    space.collective_take(x);
   }
   space.forget_products();
   system.change_values([](std::int64_t row, std::int64_t column, double value) {
@@ -108,9 +108,10 @@ TEST_CASE("a guess is the solution where earlier ones span it") {
   std::vector<double> x(first.size());
   std::vector<double> guess(first.size());
   CHECK_FALSE(space.collective_guess(multiply(system, first), {}, 3, true, guess));
-  space.collective_take(multiply(system, first), first);
+  space.collective_judge(multiply(system, first), first);
   CHECK(space.digits().empty());
-  space.collective_take(multiply(system, second), second);
+  space.collective_take(first);
+  space.collective_take(second);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 2 * first[i] - 3 * second[i];
   const auto b = multiply(system, x);
   for (const bool is_symmetric : {true, false}) {
@@ -118,7 +119,7 @@ TEST_CASE("a guess is the solution where earlier ones span it") {
     CHECK(error(guess, x) < 1e-10);
   }
   // The first difference alone leaves much; both leave nothing.
-  space.collective_take(b, x);
+  space.collective_judge(b, x);
   CHECK(space.digits().size() == 2);
   CHECK(space.digits()[0] < 1);
   CHECK(space.digits()[1] > 6);
