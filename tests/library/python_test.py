@@ -514,7 +514,7 @@ class Solve(unittest.TestCase):
         with self.assertRaises(ValueError):
             weft.solve(matrix(), np.ones(3))
         with self.assertRaises(ValueError):
-            weft.Matrix(sp.csr_matrix((weft.job().rank + 1, 3)))
+            weft.Matrix(sp.csr_matrix((weft.job().rank + 1, 2)))  # 1, 3, 6, ... rows in all
 
     def test_what_is_wrong_on_one_rank_is_an_error_on_all(self):
         A, b = matrix(), right_hand_side()
