@@ -14,9 +14,10 @@ pybind11_add_module(weft_python MODULE
     $<TARGET_OBJECTS:weft_objects>)
 target_include_directories(weft_python PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/library/include")
 target_link_libraries(weft_python PRIVATE weft_objects)
-# Its own C++ library, whose newest names few systems have yet, and no names for others.
+# Its own C++ library, whose newest names few systems have yet, and no names for others. Exceptions
+# are unwound by the system's libgcc_s: a static one would call _dl_find_object of glibc 2.35.
 target_link_options(weft_python PRIVATE
-    -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    -static-libstdc++ -shared-libgcc -Wl,--exclude-libs,ALL)
 set_target_properties(weft_python PROPERTIES OUTPUT_NAME _weft)
 install(TARGETS weft_python LIBRARY DESTINATION weft)
 install(DIRECTORY library/python/weft/ DESTINATION weft

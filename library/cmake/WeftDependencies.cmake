@@ -13,6 +13,10 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
+set(weft_fmt fmt::fmt)
+if(WEFT_MPI_AT_RUN_TIME)
+    set(weft_fmt fmt::fmt-header-only)  # its library would need the system's C++ library
+endif()
 find_package(nlohmann_json REQUIRED)
 if(WEFT_BUILD_PROGRAM AND NOT WEFT_MPI_AT_RUN_TIME)
     find_package(CLI11 REQUIRED)
@@ -61,7 +65,7 @@ function(weft_library name header found)
 endfunction()
 
 set(WEFT_DEPENDENCIES
-    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt PkgConfig::hwloc PkgConfig::isal
+    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB ${weft_fmt} PkgConfig::hwloc PkgConfig::isal
     nlohmann_json::nlohmann_json weft_xxhash ${CMAKE_DL_LIBS})
 
 set(WEFT_HAS_CHOLMOD FALSE)
@@ -141,7 +145,7 @@ endif()
 
 # Files, and packages that weftConfig.cmake finds again; no headers.
 set(WEFT_LINKED
-    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB fmt::fmt ${hwloc_LINK_LIBRARIES}
+    MPI::MPI_C OpenMP::OpenMP_CXX Threads::Threads ZLIB::ZLIB ${weft_fmt} ${hwloc_LINK_LIBRARIES}
     ${isal_LINK_LIBRARIES} ${CMAKE_DL_LIBS})
 foreach(name cholmod metis hdf5)
     if(TARGET weft_${name})
