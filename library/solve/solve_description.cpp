@@ -34,8 +34,8 @@ std::string name_of_preconditioner(const ChosenSolver& solver) {
   const SolveSettings& used = solver.settings();
   if (solver.has_preconditioner_of_caller()) return "of the caller";
   if (used.has_jacobi()) return "jacobi";
-  const bool has_chosen_cycle =
-      used.method == "auto" && solver.preconditioner() && !solver.entry().needs_grid;
+  const bool has_chosen_cycle = used.method == "auto" && used.preconditioner == "none" &&
+                                solver.preconditioner() && !solver.entry().needs_grid;
   return has_chosen_cycle ? "multigrid" : used.preconditioner;
 }
 

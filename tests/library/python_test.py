@@ -54,6 +54,21 @@ class ScipyDropIn(unittest.TestCase):
         self.assertEqual((x.dtype, info), (np.float32, 3))
         self.assertEqual(drop_in.last_report().preconditioner, "none")
 
+    def test_matrices_without_an_array_and_complex_numbers(self):
+        from weft import scipy as drop_in
+
+        A = sp.csr_matrix(sp.diags([-1.0, 2.5, -1.0], [-1, 0, 1], shape=(ROWS, ROWS)))
+        b = right_hand_side()
+        for name in ("lil", "dok"):
+            x, info = drop_in.cg(A.asformat(name), b)
+            self.assertEqual((info, drop_in.last_report().by), (0, "weft"))
+        right = b + 1j * b[::-1]
+        x, info = drop_in.cg(A, right)
+        self.assertEqual((info, x.dtype, drop_in.last_report().by), (0, np.complex128, "SciPy"))
+        self.assertLess(np.linalg.norm(right - A @ x), 2e-5 * np.linalg.norm(right))
+        values = drop_in.eigsh(A, 3, which="SA", return_eigenvectors=False)
+        self.assertLess(values[2], values[0])  # as SciPy's
+
     def test_what_weft_does_not_do_scipy_does(self):
         from weft import scipy as drop_in
 
@@ -507,6 +522,21 @@ class Solve(unittest.TestCase):
     def test_a_monitor_stops(self):
         solver = weft.Solver(matrix(), method="cg", monitor=lambda k, r: k >= 3)
         self.assertEqual(solver.solve(right_hand_side()).report.status, "stopped")
+
+    def test_a_preconditioner_is_reported_by_its_name(self):
+        for name in ("ilu0", "isai"):
+            for method in ("auto", "cg"):
+                report = weft.solve(matrix(), right_hand_side(), method=method, preconditioner=name)[1]
+                self.assertEqual((report.preconditioner, report.status), (name, "converged"))
+        solver = weft.Solver(matrix(), "ilu0", tolerance=1e-3)
+        self.assertIn("<weft.Solver: preconditioner='ilu0', tolerance=0.001; <weft.Matrix: ", repr(solver))
+
+    def test_a_wrong_name_of_an_option_tells_the_right_one(self):
+        for name, meant in (("rtol", "tolerance"), ("maxiter", "max_iterations"),
+                            ("tolerence", "tolerance"), ("frob", "one of .*max_iterations")):
+            with self.assertRaisesRegex(weft.InputError,
+                                        f"option {name}: found an unknown name; expected {meant}"):
+                weft.solve(matrix(), right_hand_side(), **{name: 1})
 
     def test_wrong_input_is_a_value_error(self):
         with self.assertRaisesRegex(weft.InputError, "found 'sor'; expected auto"):

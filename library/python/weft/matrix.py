@@ -50,6 +50,8 @@ class Matrix:
                            "Matrix.from_operator, which says what each rank needs of others"), None
         else:
             fault, rows = attempt(lambda: sparse.csr_matrix(A), "A", "a matrix")
+        if not fault and rows.ndim != 2:
+            fault = f"A: found the shape {rows.shape}; expected rows and columns"
         agree(self.job, fault or fault_of_type(rows, "A"))
         if self._given_format == "csc":
             places = sparse.csc_matrix((np.arange(len(A.data)), A.indices, A.indptr),

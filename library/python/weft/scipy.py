@@ -102,6 +102,8 @@ def _system(A: Any, b: Any, x0: Any) -> tuple[Any, Any, Any, np.dtype]:
               (hasattr(A, "psolve"), "A has a preconditioner of its own"))
     _has_only((A.ndim != 2 or A.shape[0] != A.shape[1], "A is not square"),
               (A.dtype.kind not in "iufb" or A.dtype.itemsize > 8, f"A has the type {A.dtype}"))
+    if scipy.sparse.issparse(A) and A.format in ("lil", "dok"):  # without an array of numbers
+        A = A.tocsr()
     b = np.asarray(b)
     rows = A.shape[0]
     _has_only((b.shape not in ((rows,), (rows, 1)), "b has another shape than A"),
@@ -126,7 +128,8 @@ def _by_scipy(name: str, why: str, A: Any, b: Any, x0: Any, M: Any, rest: dict[s
     preconditioner = "none" if M is None else "of the caller"
     if isinstance(M, str) and M == "auto":
         M, preconditioner = None, "none"
-        if scipy.sparse.issparse(A) and A.dtype.kind == "f" and A.ndim == 2 and (
+        is_real = np.asarray(b).dtype.kind != "c"
+        if is_real and scipy.sparse.issparse(A) and A.dtype.kind == "f" and A.ndim == 2 and (
                 A.shape[0] == A.shape[1]) and not _allows_amg(A):
             M, preconditioner = weft.as_preconditioner(A, "amg", triangle="as-is"), "amg"
     _note(name, "SciPy", why, preconditioner)
@@ -294,8 +297,8 @@ def eigsh(A: Any, k: int = 6, M: Any = None, sigma: Any = None, which: str = "LM
         except (weft.InputError, scipy.sparse.linalg.ArpackNoConvergence) as error:
             raise _LeftToScipy(f"weft refuses: {error}") from None
         _note("eigsh", "weft", "the matrix allows it", "none")
-        if not return_eigenvectors:
-            return found.astype(A.dtype, copy=False)
+        if not return_eigenvectors:  # in SciPy's order
+            return (found[::-1] if which == "SA" else found).astype(A.dtype, copy=False)
         return found[0].astype(A.dtype, copy=False), found[1].astype(A.dtype, copy=False)
     except _LeftToScipy as left:
         _note("eigsh", "SciPy", str(left), "none")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import weakref
 from typing import Any, Callable, NamedTuple, Optional, Union
 
@@ -10,6 +12,7 @@ import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 from . import _weft
+from ._weft import InputError
 from .arguments import Array, agree, is_block, options_of
 from .jobs import ENTRIES_OF_A_TEAM, Job, keep
 from .matrix import matrix_of
@@ -17,6 +20,19 @@ from .reports import BlockResult, Result, report_of
 
 Monitor = Callable[[int, float], Optional[bool]]
 Preconditioner = Union[None, str, Callable[[Array], Array], linalg.LinearOperator]
+_NAMES_OF_SCIPY = {"tol": "tolerance", "rtol": "tolerance", "atol": "absolute_tolerance",
+                   "maxiter": "max_iterations", "M": "preconditioner", "callback": "monitor"}
+
+
+def _in_words_of_python(error: InputError) -> InputError:
+    """Of an unknown option, with the name that may be meant."""
+    found = re.fullmatch(r"option (\S+): found an unknown name; expected (.*)", str(error))
+    if not found:
+        return error
+    name, known = found[1], found[2].replace("-", "_").split(", ")
+    close = difflib.get_close_matches(name, known, 1)
+    meant = _NAMES_OF_SCIPY.get(name) or (close[0] if close else "one of " + ", ".join(known))
+    return InputError(f"option {name}: found an unknown name; expected {meant}; help(weft.solve) says more")
 
 
 class Solver:
@@ -35,6 +51,9 @@ class Solver:
                  monitor: Optional[Monitor] = None, job: Optional[Job] = None,
                  **options: Any) -> None:
         self.matrix = matrix_of(A, job, options)
+        self._words = ", ".join(f"{name}={value!r}" for name, value in {
+            "preconditioner": preconditioner, **options}.items()
+            if isinstance(value, (str, bool, int, float)))
         with self.matrix.job._turn("weft.Solver"):
             vectors = self._vectors_of(options)
         values = options_of(options)
@@ -52,8 +71,11 @@ class Solver:
                 z[:] = product(r)
 
         with self.matrix.job._turn("weft.Solver"):
-            self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, *vectors,
-                                              self.matrix.job.size == 1))
+            try:
+                self._solver = keep(_weft.Solver(self.matrix._matrix, values, apply, *vectors,
+                                                  self.matrix.job.size == 1))
+            except InputError as error:
+                raise _in_words_of_python(error) from None
             self._solver.set_monitor(monitor)
 
     def _vectors_of(self, options: dict[str, Any]) -> list[Any]:
@@ -113,6 +135,9 @@ class Solver:
         """Makes the preconditioner again at the next solve."""
         with self.matrix.job._turn("renew_preconditioner", False):
             self._solver.renew_preconditioner()
+
+    def __repr__(self) -> str:
+        return f"<weft.Solver: {self._words or 'defaults'}; {self.matrix!r}>"
 
 
 class _Kept(NamedTuple):
