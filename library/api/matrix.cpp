@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,9 @@
 #include "library/api/guarded.h"
 #include "library/api/matrix_state.h"
 #include "library/settings/right_hand_side_choice.h"
+#include "library/state/caller_divided_rows.h"
 #include "library/state/caller_operator.h"
+#include "library/state/caller_rows.h"
 #include "library/system/block_columns.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/grid/stencil_operator.h"
@@ -45,8 +48,43 @@ std::shared_ptr<State> collective_make_state(const Job& job, const Options& opti
 
 /// Whether rows of the caller, with the values that they have, are only half of a matrix.
 void note_half(State& state) {
-  const std::string half = state.caller_rows->half();
+  const std::string half = state.caller_matrix->half();
   state.system->set_half(half.empty() ? "" : "matrix: " + half);
+}
+
+/// Before any rows are read.
+void expect_given_order(const State& state) {
+  library::check_needs({{{"base"}, false, "with rows of the caller", "a matrix from a file"}},
+                       library::matrix_options(), state.settings);
+  if (!state.settings.has_given_order())
+    throw InputError(
+        "options order, partition: found them for rows of the caller; expected neither");
+}
+
+void collective_use(State& state, std::unique_ptr<library::CallerMatrix> made) {
+  state.system = std::make_unique<library::LinearSystem>(
+      state.crew(), made->take_matrix(),
+      made->moves() ? std::optional(made->given()) : std::nullopt, state.settings);
+  if (!made->remark().empty()) state.system->remark("matrix: " + made->remark());
+  state.caller_matrix = std::move(made);
+  note_half(state);
+}
+
+/// What was made of rows of this kind. Throws where the matrix is of other ones.
+template <class Made>
+Made& made_of(const State& state, const char* kind) {
+  if (auto* const made = dynamic_cast<Made*>(state.caller_matrix.get())) return *made;
+  throw InputError(fmt::format("update_values: found a matrix that was not made of {}", kind));
+}
+
+/// `update(matrix)` gives it new values and returns whether other places have entries.
+template <class Update>
+void collective_update(State& state, const Update& update) {
+  state.job->roll_call.collective_answer("new values");
+  const bool has_other_places = update(state.system->matrix_operator()->changeable_matrix());
+  ++state.values_version;
+  if (has_other_places) ++state.places_version;
+  note_half(state);
 }
 
 void expect_length(const State& state, const char* what, std::size_t found, int count) {
@@ -79,23 +117,29 @@ Matrix::Matrix(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Matrix Matrix::from_rows(const Job& job, const Rows& rows, const Options& options, Values values) {
   return guarded([&] {
     auto state = collective_make_state(job, options);
-    library::check_needs({{{"base"}, false, "with rows of the caller", "a matrix from a file"}},
-                         library::matrix_options(), state->settings);
-    if (!state->settings.has_given_order())
-      throw InputError(
-          "options order, partition: found them for rows of the caller; expected neither");
-    state->caller_rows =
-        std::make_unique<library::CallerRows>(state->space, state->crew().team(), rows, values,
-                                              spmv::parse_triangle(state->settings.triangle));
-    library::CallerRows& made = *state->caller_rows;
-    state->system = std::make_unique<library::LinearSystem>(
-        state->crew(), made.take_matrix(),
-        made.moves() ? std::optional(made.given()) : std::nullopt, state->settings);
-    if (!made.remark().empty()) state->system->remark("matrix: " + made.remark());
-    note_half(*state);
+    expect_given_order(*state);
+    collective_use(*state, std::make_unique<library::CallerRows>(
+                               state->space, state->crew().team(), rows, values,
+                               spmv::parse_triangle(state->settings.triangle)));
     return Matrix(std::move(state));
   });
 }
+
+template <class Index>
+Matrix Matrix::from_rows(const Job& job, const DividedRows<Index>& rows, const Options& options) {
+  return guarded([&] {
+    auto state = collective_make_state(job, options);
+    expect_given_order(*state);
+    if (!state->settings.triangle.empty())
+      throw InputError(option_name("triangle", state->settings.triangle) +
+                       ": found it for rows in two blocks; expected none");
+    collective_use(*state, std::make_unique<library::CallerDividedRows<Index>>(
+                               state->space, state->crew().team(), rows));
+    return Matrix(std::move(state));
+  });
+}
+template Matrix Matrix::from_rows(const Job&, const DividedRows<std::int32_t>&, const Options&);
+template Matrix Matrix::from_rows(const Job&, const DividedRows<std::int64_t>&, const Options&);
 
 Matrix Matrix::from_file(const Job& job, const std::string& path, const Options& options) {
   return guarded([&] {
@@ -190,16 +234,23 @@ std::int64_t Matrix::global_row(std::int64_t local) const {
 
 void Matrix::update_values(std::span<const double> values) {
   guarded([&] {
-    if (!state_->caller_rows)
-      throw InputError("update_values: found a matrix that was not made of the caller's rows");
-    state_->job->roll_call.collective_answer("new values");
-    const bool has_other_places = state_->caller_rows->collective_update(
-        values, state_->system->matrix_operator()->changeable_matrix());
-    ++state_->values_version;
-    if (has_other_places) ++state_->places_version;
-    note_half(*state_);
+    auto& made = made_of<library::CallerRows>(*state_, "the caller's rows");
+    collective_update(
+        *state_, [&](spmv::SplitMatrix& matrix) { return made.collective_update(values, matrix); });
   });
 }
+
+template <class Index>
+void Matrix::update_values(const DividedRows<Index>& rows) {
+  guarded([&] {
+    auto& made =
+        made_of<library::CallerDividedRows<Index>>(*state_, "the caller's rows in two blocks");
+    collective_update(
+        *state_, [&](spmv::SplitMatrix& matrix) { return made.collective_update(rows, matrix); });
+  });
+}
+template void Matrix::update_values(const DividedRows<std::int32_t>&);
+template void Matrix::update_values(const DividedRows<std::int64_t>&);
 
 void Matrix::multiply(std::span<const double> x, std::span<double> y) const {
   multiply_block(x, y, 1);

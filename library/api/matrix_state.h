@@ -9,7 +9,7 @@
 #include "library/api/job_state.h"
 #include "library/include/weft/weft.hpp"
 #include "library/options/solve_settings.h"
-#include "library/state/caller_rows.h"
+#include "library/state/caller_matrix.h"
 #include "library/system/linear_system.h"
 #include "library/system/operator_products.h"
 
@@ -28,7 +28,7 @@ struct Matrix::State {
   std::shared_ptr<Job::State> job;
   comm_thread::Communicator space;  // messages of this matrix alone
   library::SolveSettings settings;  // operator, format, order and partition of it
-  std::unique_ptr<library::CallerRows> caller_rows;
+  std::unique_ptr<library::CallerMatrix> caller_matrix;
   std::unique_ptr<library::LinearSystem> system;
   std::unique_ptr<library::OperatorProducts> products;  // once there was one
   std::uint64_t values_version = 0;  // counts updates

@@ -118,6 +118,8 @@ set(WEFT_LIBRARY_SOURCES
     library/solve/sweep_run.cpp
     library/solve/value_range.cpp
     library/solve/vectors_in_range.cpp
+    library/state/caller_divided_rows.cpp
+    library/state/caller_matrix.cpp
     library/state/caller_operator.cpp
     library/state/caller_preconditioner.cpp
     library/state/caller_rows.cpp

@@ -27,20 +27,6 @@ using spmv::GlobalIndex;
 using spmv::LocalIndex;
 using spmv::RowPartition;
 
-/// The partition that cuts nearest to `given` and between row blocks only.
-RowPartition aligned(const RowPartition& given) {
-  const GlobalIndex block = RowPartition::block_size(given.row_count());
-  const auto nearest = [&](GlobalIndex row) {
-    return row == given.row_count()
-               ? row
-               : std::min((row + block / 2) / block * block, given.row_count());
-  };
-  std::vector<GlobalIndex> sizes;
-  for (int rank = 0; rank < given.rank_count(); ++rank)
-    sizes.push_back(nearest(given.end(rank)) - nearest(given.begin(rank)));
-  return RowPartition::by_sizes(sizes);
-}
-
 std::optional<LocalIndex> local_column(const DistributedMatrix& matrix, GlobalIndex column) {
   const GlobalIndex first = matrix.first_row();
   if (column >= first && column < first + matrix.rows.row_count)
@@ -105,13 +91,10 @@ perfmodel::HugePageBuffer<std::int64_t> offsets_of(const Pieces& pieces, LocalIn
 CallerRows::CallerRows(const comm_thread::Communicator& communicator,
                        const comm_thread::ComputeTeam& team, const Rows& rows, Values kept,
                        spmv::Triangle triangle)
-    : communicator_(communicator),
-      team_(team),
+    : CallerMatrix(communicator, team),
       triangle_(triangle),
       given_entry_count_(rows.columns.size()) {
-  const std::int64_t row_count = std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0);
-  given_ =
-      std::make_unique<RowPartition>(RowPartition::by_sizes(communicator.all_gather(row_count)));
+  collective_deal_rows(std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0));
   comm_thread::collective_attempt(communicator,
                                   [&] { check_shape(rows, given_->begin(communicator.rank())); });
   // Whose columns are wrong if a shape is wrong elsewhere is another question.
@@ -121,9 +104,6 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
     check_values(rows.values);
   });
   is_in_order = communicator.min(std::int64_t{is_in_order}) == 1;
-  moved_ = std::make_unique<RowPartition>(aligned(*given_));
-  for (int rank = 0; rank < given_->rank_count(); ++rank)
-    moves_ = moves_ || given_->begin(rank) != moved_->begin(rank);
   is_in_place_ = !moves_ && is_in_order;
   matrix_ = std::make_unique<DistributedMatrix>(is_in_order ? collective_use_order(rows, kept)
                                                             : collective_assemble(rows));
@@ -164,9 +144,6 @@ DistributedMatrix CallerRows::collective_settled() const {
 }
 
 void CallerRows::check_shape(const Rows& rows, std::int64_t rows_before) const {
-  const auto fault = [&](const std::string& text) {
-    throw InputError(fmt::format("rows of rank {}: {}", communicator_.rank(), text));
-  };
   const auto& offsets = rows.offsets;
   if (offsets.empty()) fault("found no offsets; expected one more than there are rows");
   if (rows.first_row != rows_before)

@@ -12,7 +12,7 @@
 #include "comm_thread/mpi/communicator.h"
 #include "comm_thread/placement/compute_team.h"
 #include "library/include/weft/weft.hpp"
-#include "library/system/vector_map.h"
+#include "library/state/caller_matrix.h"
 #include "spmv/entries/diagonal_sides.h"
 #include "spmv/matrix/split_matrix.h"
 #include "spmv/rows/distributed_matrix.h"
@@ -32,27 +32,14 @@ namespace weft::library {
 /// of a matrix, the rows are kept as they were given, 12 bytes an entry more; new values may then
 /// have zeros in other places.
 /// Lifetime: `communicator` and `team` outlive it.
-class CallerRows {
+class CallerRows final : public CallerMatrix {
  public:
   /// Collective. Thread: the main thread, outside the team. Throws comm_thread::InputError, on
   /// every rank, where the arrays contradict each other.
   CallerRows(const comm_thread::Communicator& communicator, const comm_thread::ComputeTeam& team,
              const Rows& rows, Values kept, spmv::Triangle triangle = spmv::Triangle::unsaid);
 
-  /// Which rows are whose before and after.
-  const spmv::RowPartition& given() const { return *given_; }
-  const spmv::RowPartition& moved() const { return *moved_; }
-  bool moves() const { return moves_; }
-
-  /// The matrix, once.
-  spmv::DistributedMatrix take_matrix() { return std::move(*matrix_); }
-
-  /// Why nobody should solve with the matrix: "found entries … only; expected …" where it has
-  /// entries on one side of the diagonal, nothing is said about that, and no values before were on
-  /// both sides. Else empty. The same on every rank.
-  std::string half() const;
-  /// What was left out when the matrix was made, in a sentence; empty: nothing.
-  const std::string& remark() const { return remark_; }
+  std::string half() const override;
 
   /// Writes other values, in the order of the caller's, to the matrix. Returns whether other places
   /// than before have entries, on any rank. Shape: values: [number of entries]. Collective. Throws
@@ -105,18 +92,11 @@ class CallerRows {
   std::vector<std::span<const double>> parts_of(const std::map<int, std::vector<double>>& received,
                                                 std::span<const double> values) const;
 
-  const comm_thread::Communicator& communicator_;
-  const comm_thread::ComputeTeam& team_;
-  std::unique_ptr<spmv::RowPartition> given_;
-  std::unique_ptr<spmv::RowPartition> moved_;
-  std::unique_ptr<spmv::DistributedMatrix> matrix_;
   spmv::Triangle triangle_;
   spmv::DiagonalSides sides_;  // of the last values, or of the first ones that were on both
   std::unique_ptr<spmv::DistributedMatrix> as_given_;  // null on all ranks: it is the matrix
-  std::string remark_;
   std::size_t given_entry_count_ = 0;
-  bool moves_ = false;  // the same on all ranks
-  bool is_in_place_ = false;  // likewise: entries are where the caller has them
+  bool is_in_place_ = false;  // the same on all ranks: entries are where the caller has them
   const double* borrowed_ = nullptr;
   std::map<int, Parcel> parcels_;  // by receiver; this rank too
   // Places of the moved rows' entries; both empty where entries are in the order given.

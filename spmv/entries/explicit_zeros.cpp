@@ -44,16 +44,14 @@ std::int64_t count_zeros(const CrsMatrix& rows, std::size_t first, std::size_t l
 /// The rows of each thread move up within its share where zeros were, then the shares.
 void drop_zeros(const ComputeTeam& team, CrsMatrix& rows) {
   const auto first = shares_of(team, rows);
-  std::vector<std::int64_t> begins;  // of the shares, as they were
-  for (const std::size_t row : first) begins.push_back(rows.row_offsets[row]);
-  std::vector<std::int64_t> ends(begins.size() - 1);  // of what is left of each
+  FilledShares shares(rows, first);
   team.run([&](const TeamThread& thread) {
     const auto share = static_cast<std::size_t>(thread.index);
-    std::int64_t begin = begins[share];
+    std::int64_t begin = shares.begin(share);
     std::int64_t filled = begin;
     for (std::size_t row = first[share]; row < first[share + 1]; ++row) {
       const std::int64_t end =
-          row + 1 < first[share + 1] ? rows.row_offsets[row + 1] : begins[share + 1];
+          row + 1 < first[share + 1] ? rows.row_offsets[row + 1] : shares.end(share);
       rows.row_offsets[row] = filled;
       for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
         if (is_dropped(row, rows.columns[k], rows.values[k])) continue;
@@ -62,24 +60,33 @@ void drop_zeros(const ComputeTeam& team, CrsMatrix& rows) {
       }
       begin = end;
     }
-    ends[share] = filled;
+    shares.set_end(share, filled);
   });
-  std::int64_t filled = 0;
-  for (std::size_t share = 0; share < ends.size(); ++share) {
-    const std::int64_t gap = begins[share] - filled;
-    const std::int64_t count = ends[share] - begins[share];
-    if (gap > 0) {
-      std::copy_n(rows.columns.data() + begins[share], count, rows.columns.data() + filled);
-      std::copy_n(rows.values.data() + begins[share], count, rows.values.data() + filled);
-      for (std::size_t row = first[share]; row < first[share + 1]; ++row)
-        rows.row_offsets[row] -= gap;
-    }
-    filled += count;
-  }
-  rows.row_offsets[first.back()] = filled;
+  shares.join();
 }
 
 }  // namespace
+
+FilledShares::FilledShares(CrsMatrix& rows, std::vector<std::size_t> first)
+    : rows_(rows), first_(std::move(first)), ends_(first_.size() - 1) {
+  for (const std::size_t row : first_) begins_.push_back(rows.row_offsets[row]);
+}
+
+void FilledShares::join() {
+  std::int64_t filled = 0;
+  for (std::size_t share = 0; share < ends_.size(); ++share) {
+    const std::int64_t gap = begins_[share] - filled;
+    const std::int64_t count = ends_[share] - begins_[share];
+    if (gap > 0) {
+      std::copy_n(rows_.columns.data() + begins_[share], count, rows_.columns.data() + filled);
+      std::copy_n(rows_.values.data() + begins_[share], count, rows_.values.data() + filled);
+      for (std::size_t row = first_[share]; row < first_[share + 1]; ++row)
+        rows_.row_offsets[row] -= gap;
+    }
+    filled += count;
+  }
+  rows_.row_offsets[first_.back()] = filled;
+}
 
 std::int64_t collective_count_zeros(const Communicator& communicator, const ComputeTeam& team,
                                     const DistributedMatrix& matrix) {
@@ -107,7 +114,13 @@ void drop_unused_halo(DistributedMatrix& matrix) {
   for (std::size_t k = 0; k < nonzeros; ++k)
     if (rows.columns[k] >= rows.row_count)
       is_used[static_cast<std::size_t>(rows.columns[k] - rows.row_count)] = 1;
+  keep_halo(matrix, is_used);
+}
+
+void keep_halo(DistributedMatrix& matrix, std::span<const char> is_used) {
   if (std::ranges::find(is_used, 0) == is_used.end()) return;
+  CrsMatrix& rows = matrix.rows;
+  const auto nonzeros = static_cast<std::size_t>(rows.nonzero_count());
   std::vector<LocalIndex> places(is_used.size());
   std::vector<GlobalIndex> used;
   for (std::size_t i = 0; i < is_used.size(); ++i) {

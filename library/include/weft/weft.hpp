@@ -218,6 +218,26 @@ struct Rows {
   std::span<const double> values;
 };
 
+/// The same rows in two blocks, as PETSc (MPIAIJ) and hypre (ParCSR) keep them. `Index`:
+/// std::int32_t or std::int64_t.
+///
+///     rank 1 of 2 of a 4×4 matrix    row 2: . -1 | 2 -1    own: offsets 0 2 4, columns 0 1 0 1
+///                                    row 3: .  . |-1  2    others: offsets 0 1 1, columns 0
+///                                                          columns_of_others: 1
+template <class Index>
+struct DividedRows {
+  struct Block {
+    std::span<const Index> offsets;  ///< [row_count + 1]; of `others` also empty: no entries
+    std::span<const Index> columns;  ///< ascending in each row
+    std::span<const double> values;  ///< finite numbers, of as many entries
+  };
+
+  std::int64_t first_row = 0;  ///< as in Rows
+  Block own;  ///< entries in columns of this rank, counted from its first row
+  Block others;  ///< the other entries, whose columns are places in columns_of_others
+  std::span<const Index> columns_of_others;  ///< global numbers, ascending
+};
+
 /// How the values of Matrix::from_rows are kept.
 enum class Values {
   copied,
@@ -275,6 +295,12 @@ class WEFT_EXPORT Matrix {
   /// mirrored 12 more for each entry of the operator. Collective. Throws Error.
   static Matrix from_rows(const Job& job, const Rows& rows, const Options& options = {},
                           Values values = Values::copied);
+  /// From rows in two blocks, whose entries are read once and written once. They are not looked at
+  /// for being half of a matrix. `options`: format. Memory: 12 bytes an entry of the operator.
+  /// Collective. Throws Error.
+  template <class Index>
+  static Matrix from_rows(const Job& job, const DividedRows<Index>& rows,
+                          const Options& options = {});
   /// From a file, Matrix Market, PETSc or SciPy, by its ending. `options`: format, order,
   /// partition, triangle, as of `from_rows`, and base, "0" or "1", where rows of entries as text
   /// count from. Collective. Throws Error.
@@ -311,6 +337,9 @@ class WEFT_EXPORT Matrix {
   /// `reuse-preconditioner`, or, with `recycle`, where it pays. Shape: values: as in from_rows.
   /// Collective. Throws Error.
   void update_values(std::span<const double> values);
+  /// The same rows in two blocks, with new values. Collective. Throws Error.
+  template <class Index>
+  void update_values(const DividedRows<Index>& rows);
 
   /// y = A·x. Shape: x, y: [local_row_count]. Collective. Throws Error.
   void multiply(std::span<const double> x, std::span<double> y) const;
