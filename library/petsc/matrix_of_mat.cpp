@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "library/petsc/call.h"
+#include "library/petsc/registration.h"
 #include "library/petsc/shared_job.h"
 
 namespace weft::petsc {
@@ -18,6 +20,25 @@ namespace {
 
 static_assert(std::is_same_v<PetscScalar, double>,
               "weft solves real systems in double precision: found a PETSc with other numbers");
+
+/// Time that PETSc's log counts, for as long as this lives.
+class Logged {
+ public:
+  explicit Logged(PetscLogEvent event) : event_(event) { check(begin()); }
+  ~Logged() { static_cast<void>(end()); }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+
+ private:
+  PetscErrorCode begin() const {
+    return PetscLogEventBegin(event_, nullptr, nullptr, nullptr, nullptr);
+  }
+  PetscErrorCode end() const {
+    return PetscLogEventEnd(event_, nullptr, nullptr, nullptr, nullptr);
+  }
+
+  PetscLogEvent event_;
+};
 
 /// The rows of a MATSEQAIJ in PETSc's own arrays, for as long as this lives.
 class SequentialRows {
@@ -37,14 +58,13 @@ class SequentialRows {
   SequentialRows(const SequentialRows&) = delete;
   SequentialRows& operator=(const SequentialRows&) = delete;
 
-  PetscInt row_count() const { return row_count_; }
-  PetscInt begin(PetscInt row) const { return offsets_[row]; }
-  PetscInt end(PetscInt row) const { return offsets_[row + 1]; }
-  PetscInt entry_count() const { return row_count_ > 0 ? offsets_[row_count_] : 0; }
-  PetscInt column(PetscInt entry) const { return columns_[entry]; }
-  const PetscScalar* value(PetscInt entry) const { return values_ + entry; }
-  std::span<const double> values() const {
-    return {values_, static_cast<std::size_t>(entry_count())};
+  DividedRows<PetscInt>::Block block() const {
+    static constexpr PetscInt none = 0;
+    if (row_count_ == 0) return {{&none, 1}, {}, {}};
+    const auto entry_count = static_cast<std::size_t>(offsets_[row_count_]);
+    return {{offsets_, static_cast<std::size_t>(row_count_) + 1},
+            {columns_, entry_count},
+            {values_, entry_count}};
   }
 
  private:
@@ -55,113 +75,82 @@ class SequentialRows {
   const PetscScalar* values_ = nullptr;
 };
 
-/// The two blocks of this rank's rows of a MATMPIAIJ. In a row the block of this rank's columns
-/// lies between the others, and both have their columns in order:
-///
-///     others before | own block | others behind
-class DividedRows {
+/// This rank's rows of a MATAIJ in PETSc's own arrays, for as long as this lives.
+class RowsOfMat {
  public:
-  explicit DividedRows(Mat mat) : blocks_(mat), own_(blocks_.own), others_(blocks_.others) {}
-
-  PetscInt row_count() const { return own_.row_count(); }
-  PetscInt entry_count() const { return own_.entry_count() + others_.entry_count(); }
-
-  /// Calls visit_others(entries, first, last) and visit_own(entries, first, last) for the parts of
-  /// each row in turn, and end_row() behind it.
-  template <class VisitOthers, class VisitOwn, class EndRow>
-  void visit(const VisitOthers& visit_others, const VisitOwn& visit_own,
-             const EndRow& end_row) const {
-    for (PetscInt row = 0; row < own_.row_count(); ++row) {
-      const PetscInt begin = others_.begin(row);
-      const PetscInt end = others_.end(row);
-      PetscInt behind = begin;
-      while (behind < end && column_of_other(behind) < blocks_.first) ++behind;
-      visit_others(others_, begin, behind);
-      visit_own(own_, own_.begin(row), own_.end(row));
-      visit_others(others_, behind, end);
-      end_row();
-    }
-  }
-
-  PetscInt column_of_own(PetscInt entry) const { return blocks_.first + own_.column(entry); }
-  PetscInt column_of_other(PetscInt entry) const {
-    return blocks_.columns_of_others[others_.column(entry)];
-  }
-
- private:
-  struct Blocks {
-    explicit Blocks(Mat mat) {
-      check(MatMPIAIJGetSeqAIJ(mat, &own, &others, &columns_of_others));
-      check(MatGetOwnershipRangeColumn(mat, &first, nullptr));
+  explicit RowsOfMat(Mat aij) {
+    PetscBool is_sequential = PETSC_FALSE;
+    check(
+        PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(aij), MATSEQAIJ, &is_sequential));
+    PetscInt first = 0;
+    check(MatGetOwnershipRange(aij, &first, nullptr));
+    rows_.first_row = first;
+    if (is_sequential) {
+      own_.emplace(aij);
+      rows_.own = own_->block();
+      return;
     }
     Mat own = nullptr;
     Mat others = nullptr;
     const PetscInt* columns_of_others = nullptr;
-    PetscInt first = 0;
-  };
+    PetscInt column_count = 0;
+    check(MatMPIAIJGetSeqAIJ(aij, &own, &others, &columns_of_others));
+    check(MatGetSize(others, nullptr, &column_count));
+    own_.emplace(own);
+    others_.emplace(others);
+    rows_.own = own_->block();
+    rows_.others = others_->block();
+    rows_.columns_of_others = {columns_of_others, static_cast<std::size_t>(column_count)};
+  }
 
-  Blocks blocks_;
-  SequentialRows own_;
-  SequentialRows others_;
+  const DividedRows<PetscInt>& rows() const { return rows_; }
+
+ private:
+  std::optional<SequentialRows> own_;
+  std::optional<SequentialRows> others_;
+  DividedRows<PetscInt> rows_;
 };
 
-bool is_sequential(Mat aij) {
-  PetscBool is = PETSC_FALSE;
-  check(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(aij), MATSEQAIJ, &is));
-  return is == PETSC_TRUE;
-}
-
-/// Rows in the arrays that weft takes.
+/// Rows in the arrays of weft::Rows.
 struct RowArrays {
   std::vector<std::int64_t> offsets;  // [row count + 1]
   std::vector<std::int64_t> columns;
   std::vector<double> values;
 };
 
-/// In the order of RowArrays.
-std::vector<double> values_of(const DividedRows& rows) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(rows.entry_count()));
-  const auto append = [&](const SequentialRows& of, PetscInt first, PetscInt last) {
-    values.insert(values.end(), of.value(first), of.value(last));
+/// In ascending order of columns: others before this rank's, its own, others behind.
+RowArrays row_arrays_of(const DividedRows<PetscInt>& rows) {
+  RowArrays all{{0}, {}, {}};
+  all.columns.reserve(rows.own.columns.size() + rows.others.columns.size());
+  all.values.reserve(all.columns.capacity());
+  const auto offset = [](const DividedRows<PetscInt>::Block& block, std::size_t row) {
+    return block.offsets.empty() ? 0 : static_cast<std::size_t>(block.offsets[row]);
   };
-  rows.visit(append, append, [] {});
-  return values;
-}
-
-RowArrays rows_of(Mat aij) {
-  RowArrays rows;
-  if (is_sequential(aij)) {
-    const SequentialRows own(aij);
-    rows.offsets.resize(static_cast<std::size_t>(own.row_count()) + 1);
-    rows.columns.resize(static_cast<std::size_t>(own.entry_count()));
-    for (PetscInt row = 0; row < own.row_count(); ++row)
-      rows.offsets[static_cast<std::size_t>(row) + 1] = own.end(row);
-    for (PetscInt entry = 0; entry < own.entry_count(); ++entry)
-      rows.columns[static_cast<std::size_t>(entry)] = own.column(entry);
-    rows.values.assign(own.values().begin(), own.values().end());
-    return rows;
+  const auto column_of_other = [&](std::size_t k) {
+    return rows.columns_of_others[static_cast<std::size_t>(rows.others.columns[k])];
+  };
+  for (std::size_t row = 0; row + 1 < rows.own.offsets.size(); ++row) {
+    std::size_t other = offset(rows.others, row);
+    const auto append_others = [&](bool is_before) {
+      for (; other < offset(rows.others, row + 1); ++other) {
+        if (is_before && column_of_other(other) >= rows.first_row) return;
+        all.columns.push_back(column_of_other(other));
+        all.values.push_back(rows.others.values[other]);
+      }
+    };
+    append_others(true);
+    for (std::size_t k = offset(rows.own, row); k < offset(rows.own, row + 1); ++k) {
+      all.columns.push_back(rows.first_row + rows.own.columns[k]);
+      all.values.push_back(rows.own.values[k]);
+    }
+    append_others(false);
+    all.offsets.push_back(std::ssize(all.columns));
   }
-  const DividedRows own(aij);
-  rows.offsets.reserve(static_cast<std::size_t>(own.row_count()) + 1);
-  rows.offsets.push_back(0);
-  rows.columns.reserve(static_cast<std::size_t>(own.entry_count()));
-  own.visit(
-      [&](const SequentialRows&, PetscInt first, PetscInt last) {
-        for (; first < last; ++first) rows.columns.push_back(own.column_of_other(first));
-      },
-      [&](const SequentialRows&, PetscInt first, PetscInt last) {
-        for (; first < last; ++first) rows.columns.push_back(own.column_of_own(first));
-      },
-      [&] { rows.offsets.push_back(std::ssize(rows.columns)); });
-  rows.values = values_of(own);
-  return rows;
+  return all;
 }
 
-/// The number of this rank's first row. Throws Error where the matrix is not square.
-std::int64_t first_row_of(Mat aij) {
-  PetscInt first = 0;
-  PetscInt end = 0;
+/// Throws Error where the matrix is not square.
+void expect_square(Mat aij) {
   PetscInt row_count = 0;
   PetscInt column_count = 0;
   check(MatGetSize(aij, &row_count, &column_count));
@@ -169,8 +158,6 @@ std::int64_t first_row_of(Mat aij) {
     throw Error(ErrorCode::bad_input, "Mat: found " + std::to_string(row_count) + " rows and " +
                                           std::to_string(column_count) +
                                           " columns; expected a square matrix");
-  check(MatGetOwnershipRange(aij, &first, &end));
-  return first;
 }
 
 /// The rows of all ranks of the group, at its leader.
@@ -186,12 +173,6 @@ RowArrays collective_gather(const NodeGroup& group, const RowArrays& own) {
                 group.collective_gather(std::span(own.values))};
   for (const std::int64_t length : lengths) all.offsets.push_back(all.offsets.back() + length);
   return all;
-}
-
-Matrix collective_from_rows(const Job& job, std::int64_t first, const RowArrays& rows) {
-  // PETSc says of every matrix what it is, so that half of one is not meant.
-  return Matrix::from_rows(job, {first, rows.offsets, rows.columns, rows.values},
-                           {{"triangle", "as-is"}});
 }
 
 /// The vectors of `space` beside each other, the constant one first where it is among them.
@@ -267,29 +248,27 @@ void MatrixOfMat::clear() {
 
 void MatrixOfMat::collective_make(Mat aij) {
   matrix_.reset();
-  const std::int64_t first = first_row_of(aij);
-  RowArrays rows = rows_of(aij);
+  expect_square(aij);
+  const RowsOfMat of_mat(aij);
   if (!group_) {
-    matrix_.emplace(collective_from_rows(
-        job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))), first, rows));
+    matrix_.emplace(Matrix::from_rows(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))),
+                                      of_mat.rows()));
     return;
   }
-  rows = collective_gather(*group_, rows);
-  group_->collective_lead(
-      [&] { matrix_.emplace(collective_from_rows(group_->job(), first, rows)); });
+  const RowArrays rows = collective_gather(*group_, row_arrays_of(of_mat.rows()));
+  group_->collective_lead([&] {
+    // PETSc says of every matrix what it is, so that half of one is not meant.
+    matrix_.emplace(Matrix::from_rows(
+        group_->job(), {of_mat.rows().first_row, rows.offsets, rows.columns, rows.values},
+        {{"triangle", "as-is"}}));
+  });
 }
 
 void MatrixOfMat::collective_update(Mat aij) {
-  if (!group_ && is_sequential(aij)) return matrix_->update_values(SequentialRows(aij).values());
-  std::vector<double> values;
-  if (is_sequential(aij)) {
-    const SequentialRows rows(aij);
-    values.assign(rows.values().begin(), rows.values().end());
-  } else {
-    values = values_of(DividedRows(aij));
-  }
-  if (!group_) return matrix_->update_values(values);
-  values = group_->collective_gather(std::span(std::as_const(values)));
+  const RowsOfMat of_mat(aij);
+  if (!group_) return matrix_->update_values(of_mat.rows());
+  const RowArrays own = row_arrays_of(of_mat.rows());
+  const std::vector<double> values = group_->collective_gather(std::span(own.values));
   group_->collective_lead([&] { matrix_->update_values(values); });
 }
 
@@ -314,6 +293,7 @@ MatrixOfMat::News MatrixOfMat::collective_take(Mat mat) {
   check(PetscObjectStateGet(object, &values));
   const bool has_same_places = is_made_ && id == id_ && places == places_;
   if (has_same_places && values == values_) return News::nothing;
+  const Logged logged(event_of_taking());
   const Mat aij = collective_as_aij(mat, has_same_places);
   if (has_same_places)
     collective_update(aij);

@@ -38,6 +38,11 @@ PetscErrorCode replace_types(const char* option, PetscErrorCode (*add)(const cha
 
 }  // namespace
 
+PetscLogEvent& event_of_taking() {
+  static PetscLogEvent event = 0;
+  return event;
+}
+
 PetscErrorCode register_types() {
   // Of the PETSc that this is linked with: where it is not being started, another one has called.
   if (PETSC_COMM_WORLD == MPI_COMM_NULL) {
@@ -47,6 +52,9 @@ PetscErrorCode register_types() {
         "numbers in double precision, and the same version and size of integers\n"));
     return static_cast<PetscErrorCode>(PETSC_ERR_SUP);
   }
+  if (const PetscErrorCode code =
+          PetscLogEventRegister("WeftTakeMat", MAT_CLASSID, &event_of_taking()))
+    return code;
   if (const PetscErrorCode code = PCRegister("weft", create_pc)) return code;
   if (const PetscErrorCode code = KSPRegister("weft", create_ksp)) return code;
   if (const PetscErrorCode code = replace_types("-weft_replaces_pc", PCRegister, &create_pc))

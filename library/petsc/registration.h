@@ -11,6 +11,9 @@ PetscErrorCode create_pc(PC pc);
 /// where -pc_type names one.
 PetscErrorCode create_ksp(KSP ksp);
 
+/// What -log_view counts: making a matrix of weft from a Mat, and giving it new values.
+PetscLogEvent& event_of_taking();
+
 /// Makes these types known.
 PetscErrorCode register_types();
 

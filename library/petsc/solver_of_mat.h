@@ -10,6 +10,14 @@
 
 namespace weft::petsc {
 
+/// PCSetCoordinates calls the function that a PC has under this name.
+inline constexpr const char* name_of_set_coordinates = "PCSetCoordinates_C";
+/// Its arguments, taken.
+inline NodeCoordinates coordinates_of(PetscInt dimensions, PetscInt nodes,
+                                      const PetscReal* values) {
+  return {{values, values + dimensions * nodes}, static_cast<int>(dimensions)};
+}
+
 /// A weft::Solver for a Mat.
 class SolverOfMat {
  public:
@@ -33,6 +41,7 @@ class SolverOfMat {
 
   /// Coordinates for a Mat without a near-null space, from the next solver on, which is made anew.
   void use_coordinates(NodeCoordinates nodes);
+  bool has_coordinates() const { return nodes_.dimensions > 0; }
   /// As MatrixOfMat::use_group.
   void use_group(const NodeGroup* group) { matrix_.use_group(group); }
   const NodeGroup* group() const { return matrix_.group(); }

@@ -36,6 +36,7 @@ struct KspState {
   SolverOfMat solver;
   Report report;
   bool uses_pc = false;  // the preconditioner is one of PETSc
+  PC heard = nullptr;  // to which the program may give coordinates
   Vec residual = nullptr;  // of that preconditioner
   Vec correction = nullptr;
   PetscReal scale = 1;  // ||b|| of the solve
@@ -50,6 +51,53 @@ bool is_type_of_pc(KSP ksp, const std::vector<const char*>& types) {
     if (is_same) return true;
   }
   return false;
+}
+
+constexpr const char* name_of_owner = "weft_ksp";
+
+/// Of a PC whose KSP is weft's: the program gives coordinates to the PC.
+PetscErrorCode set_coordinates_of_ksp(PC pc, PetscInt dimensions, PetscInt nodes,
+                                      PetscReal* values) {
+  return answer(pc, "PCSetCoordinates_Weft", [&] {
+    PetscContainer owner = nullptr;
+    check(PetscObjectQuery(reinterpret_cast<PetscObject>(pc), name_of_owner,
+                           reinterpret_cast<PetscObject*>(&owner)));
+    void* state = nullptr;
+    if (owner) check(PetscContainerGetPointer(owner, &state));
+    if (state)
+      static_cast<KspState*>(state)->solver.use_coordinates(
+          coordinates_of(dimensions, nodes, values));
+  });
+}
+
+/// The PC may be used by others later.
+void leave_pc(KSP ksp) {
+  KspState& state = state_of_ksp(ksp);
+  if (!state.heard) return;
+  const auto pc = reinterpret_cast<PetscObject>(state.heard);
+  check(PetscObjectCompose(pc, name_of_owner, nullptr));
+  check(PetscObjectComposeFunction(pc, name_of_set_coordinates, nullptr));
+  check(PCDestroy(&state.heard));
+}
+
+/// Takes what a program says to the PC, unless that has a use for it.
+void listen_to_pc(KSP ksp) {
+  if (!ksp->pc) check(KSPGetPC(ksp, &ksp->pc));
+  KspState& state = state_of_ksp(ksp);
+  if (state.heard == ksp->pc) return;
+  leave_pc(ksp);
+  const auto pc = reinterpret_cast<PetscObject>(ksp->pc);
+  PetscErrorCode (*own)(PC, PetscInt, PetscInt, PetscReal*) = nullptr;
+  check(PetscObjectQueryFunction(pc, name_of_set_coordinates, &own));
+  if (own) return;
+  PetscContainer owner = nullptr;
+  check(PetscContainerCreate(PetscObjectComm(pc), &owner));
+  check(PetscContainerSetPointer(owner, &state));
+  check(PetscObjectCompose(pc, name_of_owner, reinterpret_cast<PetscObject>(owner)));
+  check(PetscContainerDestroy(&owner));
+  check(PetscObjectComposeFunction(pc, name_of_set_coordinates, set_coordinates_of_ksp));
+  check(PetscObjectReference(pc));
+  state.heard = ksp->pc;
 }
 
 /// True where somebody has named a preconditioner of PETSc, by -pc_type or in the program: PETSc
@@ -74,8 +122,8 @@ Options options_with_tolerances(KSP ksp) {
   return options;
 }
 
-/// Where nobody has named a method, `auto` chooses one for the matrix. With a near-null space amg
-/// is meant, for a symmetric matrix.
+/// Where nobody has named a method, `auto` chooses one for the matrix. With a near-null space or
+/// coordinates amg is meant, for a symmetric matrix.
 std::vector<SolverOfMat::Way> ways_of_ksp(KSP ksp, Mat mat) {
   const Options given = options_with_tolerances(ksp);
   if (given.find("method")) return {{given, true}, {given, false}};
@@ -85,7 +133,8 @@ std::vector<SolverOfMat::Way> ways_of_ksp(KSP ksp, Mat mat) {
   other.set("method", "auto");
   MatNullSpace near_null = nullptr;
   check(MatGetNearNullSpace(mat, &near_null));
-  if (!near_null || given.find("preconditioner")) return {{other, true}};
+  const bool means_amg = near_null || state_of_ksp(ksp).solver.has_coordinates();
+  if (!means_amg || given.find("preconditioner")) return {{other, true}};
   Options symmetric = given;
   symmetric.set("preconditioner", "amg");
   return {SolverOfMat::for_symmetric(symmetric), {other, true}};
@@ -195,6 +244,7 @@ template <class Items>
 PetscErrorCode set_ksp_from_options(KSP ksp, Items PetscOptionsObject) {
   return answer(ksp, "KSPSetFromOptions_Weft", [&] {
     read_options(PetscOptionsObject, options_of_ksp(), state_of_ksp(ksp).options);
+    listen_to_pc(ksp);
   });
 }
 
@@ -228,6 +278,7 @@ PetscErrorCode reset_ksp(KSP ksp) {
 
 PetscErrorCode destroy_ksp(KSP ksp) {
   return answer(ksp, "KSPDestroy_Weft", [&] {
+    leave_pc(ksp);
     delete static_cast<KspState*>(ksp->data);
     ksp->data = nullptr;
   });

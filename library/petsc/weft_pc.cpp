@@ -25,9 +25,6 @@ const PrefixedOptions& options_of_pc() {
   return options;
 }
 
-/// PCSetCoordinates calls the function of this name.
-constexpr const char* name_of_set_coordinates = "PCSetCoordinates_C";
-
 struct PcState {
   Options options;
   PetscInt groups_per_node = 0;  // that ranks hand their rows in; 0: every rank keeps its own
@@ -81,8 +78,7 @@ PetscErrorCode apply_pc_transposed(PC pc, Vec residual, Vec correction) {
 
 PetscErrorCode set_coordinates(PC pc, PetscInt dimensions, PetscInt nodes, PetscReal* values) {
   return answer(pc, "PCSetCoordinates_Weft", [&] {
-    state_of_pc(pc).solver.use_coordinates(
-        {{values, values + dimensions * nodes}, static_cast<int>(dimensions)});
+    state_of_pc(pc).solver.use_coordinates(coordinates_of(dimensions, nodes, values));
   });
 }
 

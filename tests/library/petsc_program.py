@@ -1,6 +1,6 @@
 """A program for petsc4py that knows nothing of weft: solves a problem twice, with new values the
 second time, and prints what came out. -problem poisson|elasticity|convection, -n POINTS. Of
-elasticity, -modes coordinates|none: what the program gives instead of rigid body modes."""
+poisson, -zeros: stores exact zeros, some of which have other values the second time. Of elasticity, -modes coordinates|none: what the program gives instead of rigid body modes."""
 
 import hashlib
 import sys
@@ -27,6 +27,17 @@ def grid_matrix(n, drift):
                 A.setValue(row, row + step, -1.0 + drift)
     A.assemble()
     return A
+
+
+def set_far_entries(A, n, value_of):
+    """Couples points two steps apart, by value_of(row, column)."""
+    A.setOption(PETSc.Mat.Option.NEW_NONZERO_ALLOCATION_ERR, False)
+    first, end = A.getOwnershipRange()
+    for row in range(first, end):
+        for step in (-2 * n, 2 * n):
+            if 0 <= row // n % n + step // n < n:
+                A.setValue(row, row + step, value_of(row, row + step))
+    A.assemble()
 
 
 def plate_matrix(n):
@@ -117,9 +128,13 @@ def main():
             give_modes(A, plate_points(A, n))
         elif modes == "coordinates":
             ksp.getPC().setCoordinates(plate_points(A, n))
+    if options.getBool("zeros", False):
+        set_far_entries(A, n, lambda row, column: 0.0)
     solve(ksp, A, b, "first")
     A.scale(2.0)
     A.shift(0.5)
+    if options.getBool("zeros", False):
+        set_far_entries(A, n, lambda row, column: -0.25 * ((row + column) // 2 % 2))
     solve(ksp, A, b, "new values")
     # The preconditioner alone, once.
     z = A.createVecRight()
