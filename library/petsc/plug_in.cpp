@@ -8,11 +8,13 @@
 
 #include "library/petsc/registration.h"
 
+// NOLINTBEGIN(readability-identifier-naming): PETSc calls a function of this name
 extern "C" __attribute__((visibility("default"))) PetscErrorCode
 PetscDLLibraryRegister_weft_petsc(void);
 
 /// Makes the types "weft" known, of PC and KSP.
 PetscErrorCode PetscDLLibraryRegister_weft_petsc(void) { return weft::petsc::register_types(); }
+// NOLINTEND(readability-identifier-naming)
 
 namespace weft::petsc {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,8 @@ inline constexpr const char* name_of_set_coordinates = "PCSetCoordinates_C";
 /// Its arguments, taken.
 inline NodeCoordinates coordinates_of(PetscInt dimensions, PetscInt nodes,
                                       const PetscReal* values) {
-  return {{values, values + dimensions * nodes}, static_cast<int>(dimensions)};
+  const auto count = std::ptrdiff_t{dimensions} * nodes;
+  return {{values, values + count}, static_cast<int>(dimensions)};
 }
 
 /// A weft::Solver for a Mat.

@@ -241,9 +241,9 @@ PetscErrorCode solve_ksp(KSP ksp) {
 }
 
 template <class Items>
-PetscErrorCode set_ksp_from_options(KSP ksp, Items PetscOptionsObject) {
+PetscErrorCode set_ksp_from_options(KSP ksp, Items items) {
   return answer(ksp, "KSPSetFromOptions_Weft", [&] {
-    read_options(PetscOptionsObject, options_of_ksp(), state_of_ksp(ksp).options);
+    read_options(items, options_of_ksp(), state_of_ksp(ksp).options);
     listen_to_pc(ksp);
   });
 }

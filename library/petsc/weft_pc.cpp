@@ -83,13 +83,13 @@ PetscErrorCode set_coordinates(PC pc, PetscInt dimensions, PetscInt nodes, Petsc
 }
 
 template <class Items>
-PetscErrorCode set_pc_from_options(PC pc, Items PetscOptionsObject) {
+PetscErrorCode set_pc_from_options(PC pc, Items items) {
   return answer(pc, "PCSetFromOptions_Weft", [&] {
     PcState& state = state_of_pc(pc);
-    read_options(PetscOptionsObject, options_of_pc(), state.options);
+    read_options(items, options_of_pc(), state.options);
     PetscInt groups = state.groups_per_node;
     check(PetscOptionsInt_Private(
-        PetscOptionsObject, "-pc_weft_ranks_per_node",
+        items, "-pc_weft_ranks_per_node",
         "Ranks of a node that take the rows of the others and have their cores; 0: all keep theirs",
         "weft", groups, &groups, nullptr, std::numeric_limits<PetscInt>::min(),
         std::numeric_limits<PetscInt>::max()));

@@ -111,7 +111,7 @@ HaloGraph::HaloGraph(const spmv::DistributedMatrix& matrix, int rank_count) {
                ++row) {
             const auto first = static_cast<std::size_t>(rows.row_offsets[row]);
             const auto last = static_cast<std::size_t>(rows.row_offsets[row + 1]);
-            columns.assign(&rows.columns[first], &rows.columns[first] + (last - first));
+            columns.assign(rows.columns.data() + first, rows.columns.data() + last);
             on_row(columns);
           }
         });
