@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 namespace weft::spmv {
@@ -57,11 +58,16 @@ std::optional<NumberedValues> NumberedValues::find(const CrsMatrix& rows, LocalI
   if (offsets[end] - offsets[begin] < least_nonzeros) return std::nullopt;
   const LocalIndex step = std::max((end - begin) / sampled_rows, LocalIndex{1});
   Numbering sample;
+  double distances = 0;
+  double count = 0;
   for (LocalIndex row = begin; row < end; row += std::min(step, end - row))
-    for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k)
+    for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k, ++count) {
       if (!sample.number_of(rows.values[static_cast<std::size_t>(k)])) return std::nullopt;
+      distances += std::abs(static_cast<double>(rows.columns[static_cast<std::size_t>(k)]) - row);
+    }
   NumberedValues found(rows, begin, end);
   if (!found.store(rows)) return std::nullopt;
+  found.mean_distance_ = distances / count;
   return found;
 }
 

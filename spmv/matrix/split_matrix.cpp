@@ -211,16 +211,21 @@ void SplitMatrix::multiply_block(int thread, LocalIndex begin, LocalIndex end, i
     if (row < encoded_end) part.stencil->multiply_block(row, encoded_end, width, x, y);
     row = std::max(row, encoded_end);
   }
-  if (part.numbered)
-    return multiply_numbered_block(matrix_.rows, *part.numbered, begin, end, width, x, y);
-  const auto result_of = [&](LocalIndex of) { return y + std::int64_t{of - begin} * width; };
+  const auto multiply_others = [&](LocalIndex first, LocalIndex last) {
+    double* const results = y + std::int64_t{first - begin} * width;
+    if (part.numbered)
+      multiply_numbered_block(matrix_.rows, *part.numbered, first, last, width, x, results);
+    else
+      multiply_crs_block(matrix_.rows, first, last, width, x, results);
+  };
   while (part.uses_sliced[form_of(width)] && row < end) {
     const LocalIndex stored = part.sliced->next_stored(row, end);
-    if (row < stored) multiply_crs_block(matrix_.rows, row, stored, width, x, result_of(row));
+    if (row < stored) multiply_others(row, stored);
     row = part.sliced->stored_end(stored, end);
-    if (stored < row) part.sliced->multiply_block(stored, row, width, x, result_of(stored));
+    if (stored < row)
+      part.sliced->multiply_block(stored, row, width, x, y + std::int64_t{stored - begin} * width);
   }
-  if (row < end) multiply_crs_block(matrix_.rows, row, end, width, x, result_of(row));
+  if (row < end) multiply_others(row, end);
 }
 
 void SplitMatrix::multiply(RowSet set, int thread, const double* x, double* y,

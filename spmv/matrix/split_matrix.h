@@ -83,7 +83,8 @@ class SplitMatrix final : public LocalRows {
   /// product and the next. Throws what `multiply` throws.
   template <class Multiply>
   void in_due_form(RowSet set, int thread, int width, const Multiply& multiply) {
-    if (width > 1 && numbered_values(thread)) return multiply();
+    if (width > 1 && numbered_values(thread) && numbered_values(thread)->lead_far())
+      return multiply();
     StorageTrial& trial = trials_[form_of(width)];
     if (!has_choice_ || trial.is_held()) return multiply();
     if (set != RowSet::boundary) take_due_form(thread, form_of(width));
