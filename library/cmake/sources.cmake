@@ -184,23 +184,20 @@ set(WEFT_LIBRARY_SOURCES
     solver/direct/small_matrix.cpp
     solver/direct/tridiagonal_end.cpp
     solver/direct/tridiagonal_spectrum.cpp
-    solver/eigen/block_basis.cpp
     solver/eigen/both_ends.cpp
-    solver/eigen/bounded_sum.cpp
     solver/eigen/certificate.cpp
-    solver/eigen/chebyshev_filter.cpp
     solver/eigen/filtered_lanczos.cpp
     solver/eigen/kept_lanczos.cpp
     solver/eigen/kept_lobpcg.cpp
     solver/eigen/kept_two_pass.cpp
+    solver/eigen/lanczos_filter.cpp
+    solver/eigen/lanczos_steps.cpp
     solver/eigen/lobpcg.cpp
-    solver/eigen/orthonormalised.cpp
-    solver/eigen/panel_column.cpp
-    solver/eigen/panel_kernels.cpp
-    solver/eigen/panel_products.cpp
+    solver/eigen/lobpcg_start.cpp
     solver/eigen/reported_pairs.cpp
     solver/eigen/search_keeper.cpp
     solver/eigen/shifted_count.cpp
+    solver/eigen/small_projection.cpp
     solver/eigen/two_pass_lanczos.cpp
     solver/interior/filtered_space.cpp
     solver/interior/interior_lanczos.cpp
@@ -256,6 +253,13 @@ set(WEFT_LIBRARY_SOURCES
     solver/multigrid/passes/tiles.cpp
     solver/multigrid/preconditioned_semi_iteration.cpp
     solver/multigrid/varying_plan.cpp
+    solver/panels/block_basis.cpp
+    solver/panels/bounded_sum.cpp
+    solver/panels/chebyshev_filter.cpp
+    solver/panels/orthonormalised.cpp
+    solver/panels/panel_column.cpp
+    solver/panels/panel_kernels.cpp
+    solver/panels/panel_products.cpp
     solver/precondition/imported_rows.cpp
     solver/precondition/interface_shift.cpp
     solver/precondition/inverse_diagonal.cpp
@@ -286,6 +290,10 @@ set(WEFT_LIBRARY_SOURCES
     solver/sweep/sweeper.cpp
     solver/sweep/sweeper_halo.cpp
     solver/sweep/sync_iteration.cpp
+    spmv/arrays/byte_source.cpp
+    spmv/arrays/number_array.cpp
+    spmv/arrays/shared_output.cpp
+    spmv/arrays/zip_directory.cpp
     spmv/entries/diagonal_sides.cpp
     spmv/entries/explicit_zeros.cpp
     spmv/entries/file_entries.cpp
@@ -307,20 +315,17 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/text_lines.cpp
     spmv/files/text_sink.cpp
     spmv/files/text_source.cpp
-    spmv/formats/byte_source.cpp
+    spmv/formats/archive_writer.cpp
     spmv/formats/csr_output.cpp
     spmv/formats/csr_reader.cpp
     spmv/formats/csr_source.cpp
     spmv/formats/entry_reader.cpp
     spmv/formats/matrix_file.cpp
-    spmv/formats/number_array.cpp
     spmv/formats/numpy_file.cpp
     spmv/formats/petsc_file.cpp
     spmv/formats/scipy_file.cpp
-    spmv/formats/shared_output.cpp
     spmv/formats/vector_reader.cpp
     spmv/formats/vtk_file.cpp
-    spmv/formats/zip_directory.cpp
     spmv/grid/diffusion_operator.cpp
     spmv/grid/grid_layout.cpp
     spmv/grid/grid_operator.cpp

@@ -8,7 +8,7 @@
 #include "library/solve/solve_description.h"
 #include "library/system/linear_system.h"
 #include "solver/eigen/eigen_report.h"
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/search_steps.h"
 #include "solver/simulation/machine.h"
 #include "spmv/problems/problem.h"
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -13,12 +12,12 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/eigen/filtered_lanczos.h"
-#include "solver/eigen/orthonormalised.h"
-#include "solver/eigen/panel_column.h"
-#include "solver/eigen/powers_of_two.h"
+#include "solver/eigen/column_place.h"
 #include "solver/eigen/reported_pairs.h"
-#include "spmv/problems/random_numbers.h"
+#include "solver/eigen/small_projection.h"
+#include "solver/panels/orthonormalised.h"
+#include "solver/panels/panel_column.h"
+#include "solver/panels/powers_of_two.h"
 
 namespace weft::solver {
 namespace {
@@ -40,72 +39,10 @@ int panels_of_block(std::int64_t rows, const EigenOptions& options) {
   return static_cast<int>(std::min<std::int64_t>(panels, rows / width));
 }
 
-/// The columns of a matrix that are named.
-SmallMatrix columns_of(const SmallMatrix& matrix, std::span<const int> columns) {
-  SmallMatrix part(matrix.rows(), static_cast<int>(columns.size()));
-  for (int j = 0; j < part.columns(); ++j)
-    for (int i = 0; i < part.rows(); ++i)
-      part(i, j) = matrix(i, columns[static_cast<std::size_t>(j)]);
-  return part;
-}
-
-SmallMatrix transposed(const SmallMatrix& matrix) {
-  SmallMatrix result(matrix.columns(), matrix.rows());
-  for (int j = 0; j < matrix.columns(); ++j)
-    for (int i = 0; i < matrix.rows(); ++i) result(j, i) = matrix(i, j);
-  return result;
-}
-
 SmallMatrix negative(SmallMatrix matrix) {
   for (int j = 0; j < matrix.columns(); ++j)
     for (int i = 0; i < matrix.rows(); ++i) matrix(i, j) = -matrix(i, j);
   return matrix;
-}
-
-/// The part of Y that no vector of Z has, for Z with orthonormal columns.
-SmallMatrix without(const SmallMatrix& z, const SmallMatrix& y) {
-  SmallMatrix result = y;
-  for (int pass = 0; pass < 2; ++pass) {
-    const SmallMatrix found = product(z, product(transposed(z), result));
-    for (int j = 0; j < result.columns(); ++j)
-      for (int i = 0; i < result.rows(); ++i) result(i, j) -= found(i, j);
-  }
-  return result;
-}
-
-/// The lowest or highest Ritz vectors in a basis S, and what they have beside some of it.
-struct Projection {
-  std::vector<double> values;
-  SmallMatrix vectors;  // coefficients of the Ritz vectors, [columns of S, block]
-  SmallMatrix directions;  // orthonormal to these, [columns of S, columns of W]
-};
-
-/// Solves the projected problem SᵀAS·y = θ·SᵀBS·y. `rows_of_w`: the first that is not one of X's
-/// coefficients. `columns`: of the Ritz vectors whose directions are wanted.
-Projection project(const SmallMatrix& of_a, const SmallMatrix& of_b, SpectrumEnd end, int block,
-                   int rows_of_w, std::span<const int> columns) {
-  constexpr double least = 1e-13;
-  const Orthonormalised basis = orthonormalising(of_b, least);
-  std::vector<int> kept(static_cast<std::size_t>(of_b.columns() - basis.dropped));
-  std::iota(kept.begin(), kept.end(), basis.dropped);
-  const SmallMatrix factor = columns_of(basis.factor, kept);
-  SymmetricEigen found = symmetric_eigen(product(transposed(factor), product(of_a, factor)));
-  const int size = static_cast<int>(found.values.size());
-  std::vector<int> order;
-  for (int i = 0; i < std::min(block, size); ++i)
-    order.push_back(end == SpectrumEnd::smallest ? i : size - 1 - i);
-  Projection result;
-  for (const int i : order) result.values.push_back(found.values[static_cast<std::size_t>(i)]);
-  const SmallMatrix ritz = columns_of(found.vectors, order);
-  result.vectors = product(factor, ritz);
-  if (columns.empty()) return result;
-  SmallMatrix rest = columns_of(result.vectors, columns);
-  for (int j = 0; j < rest.columns(); ++j)
-    for (int i = 0; i < rows_of_w; ++i) rest(i, j) = 0;
-  const SmallMatrix in_basis = without(ritz, product(transposed(factor), product(of_b, rest)));
-  const Orthonormalised made = orthonormalising(product(transposed(in_basis), in_basis), least);
-  result.directions = product(factor, product(in_basis, made.factor));
-  return result;
 }
 
 }  // namespace
@@ -167,24 +104,6 @@ double Lobpcg::kept_vector_count(std::int64_t rows, const EigenOptions& options,
   return static_cast<double>(state_size(width, panels, has_mass).vector_count(rows));
 }
 
-/// Looks for the least eigenvalue of B: none may be zero or below.
-void Lobpcg::collective_expect_definite() {
-  constexpr double rough = 1e-3;
-  EigenOptions search;
-  search.tolerance = rough;
-  search.max_restarts = 20;
-  search.mode = options_.mode;
-  FilteredLanczos lanczos(*mass_, search);
-  const EigenReport found = lanczos.collective_solve();
-  const double least = found.pairs.front().value;
-  if (!(least > 1e-14 * found.norm))
-    throw comm_thread::InputError(
-        fmt::format("{}: found a matrix with the eigenvalue {:.3g}; expected a positive definite "
-                    "one",
-                    comm_thread::option_name("mass"), least));
-  least_of_b_ = std::max(least - found.pairs.front().residual, least / 2) / unit_of_b_;
-}
-
 Lobpcg::Block Lobpcg::part_of(const Block& block, int panels) const {
   const auto first = [panels](const std::vector<double*>& list) {
     return std::vector<double*>(list.begin(), list.begin() + panels);
@@ -210,73 +129,6 @@ void Lobpcg::collective_multiply_by_b(const Block& block) {
   for (std::size_t panel = 0; mass_ && panel < block.vectors.size(); ++panel)
     times_b_->collective_apply(FilterPolynomial::scaled(unit_of_b_), block.vectors[panel],
                                block.of_b[panel]);
-}
-
-/// The place of a column of a block in the row of its panel.
-struct ColumnPlace {
-  ColumnPlace(const std::vector<double*>& list, int column, int width)
-      : panel(list[static_cast<std::size_t>(column / width)] + column % width),
-        stride(static_cast<std::size_t>(width)) {}
-  double& at(std::size_t row) const { return panel[row * stride]; }
-
-  double* panel;
-  std::size_t stride;
-};
-
-/// The first columns of W become those of the caller, scaled to a norm from ½ to 1 or so.
-void Lobpcg::take_start_vectors() {
-  const auto count = static_cast<std::size_t>(start_.count);
-  double largest = 0;
-  for (const double value : start_.values) largest = std::max(largest, std::abs(value));
-  const double scale = 1 / power_above(op_.communicator().max(largest));
-  op_.team().run([&](const TeamThread& thread) {
-    for (int column = 0; column < start_.count; ++column) {
-      const ColumnPlace to(w_.vectors, column, width());
-      op_.for_each_element(thread.index, [&](std::size_t row) {
-        to.at(row) = scale * start_.values[row * count + static_cast<std::size_t>(column)];
-      });
-    }
-  });
-}
-
-/// X becomes random numbers, smoothed by M where `is_smooth`, or vectors of the caller, and then
-/// its Ritz vectors; of a whole matrix the unit vectors instead of random ones. False if they
-/// depend on each other.
-bool Lobpcg::collective_start_randomly(bool is_smooth) {
-  const bool is_unit = is_whole() && start_.count == 0;
-  op_.team().run([&](const TeamThread& thread) {
-    for (int column = 0; column < block(); ++column) {
-      const ColumnPlace to(w_.vectors, column, width());
-      op_.for_each_element(thread.index, [&](std::size_t row) {
-        const auto global = op_.global_row(row);
-        const double random = 2 * spmv::uniform(static_cast<std::uint64_t>(column), global) - 1;
-        to.at(row) = !is_unit ? random : global == column ? 1 : 0;
-      });
-    }
-  });
-  if (is_smooth) {
-    std::vector<int> all(static_cast<std::size_t>(block()));
-    std::iota(all.begin(), all.end(), 0);
-    norms_of_r_ =
-        products_.collective_norms(joined(std::array<const Block*, 1>{&w_}, &Block::vectors));
-    collective_precondition(all);
-  }
-  if (start_.count > 0) take_start_vectors();
-  std::swap(x_.vectors, w_.vectors);
-  if (!mass_) std::swap(x_.of_b, w_.of_b);
-  collective_multiply_by_a(x_);
-  collective_multiply_by_b(x_);
-  return collective_project(part_of(w_, 0), {});
-}
-
-void Lobpcg::collective_start() {
-  p_panels_ = 0;
-  values_.assign(static_cast<std::size_t>(block()), 0.0);
-  if (preconditioner_) preconditioner_->begin_solve();
-  const bool has_started = preconditioner_ && !is_whole() && collective_start_randomly(true);
-  if (!has_started && !collective_start_randomly(false) && start_.count > 0)
-    throw comm_thread::InputError(comm_thread::option_name("start") +
-                                  ": found vectors that depend on each other; expected others");
 }
 
 /// W = A·X − B·X·Θ, and the norms of that and of X.

@@ -8,11 +8,11 @@
 
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
-#include "solver/eigen/panel_products.h"
 #include "solver/eigen/search_keeper.h"
+#include "solver/panels/chebyshev_filter.h"
+#include "solver/panels/panel_products.h"
 #include "solver/precondition/preconditioner.h"
 #include "spmv/matrix/sparse_operator.h"
 

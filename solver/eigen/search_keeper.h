@@ -10,7 +10,7 @@
 
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/checkpoint/checkpoints.h"
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/search_steps.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {

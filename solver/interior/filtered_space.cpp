@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm_thread/placement/compute_team.h"
-#include "solver/eigen/orthonormalised.h"
+#include "solver/panels/orthonormalised.h"
 
 namespace weft::solver {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/block_basis.h"
-#include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/search_keeper.h"
+#include "solver/panels/block_basis.h"
+#include "solver/panels/chebyshev_filter.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 

@@ -12,9 +12,9 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "perfmodel/stopwatch.h"
-#include "solver/eigen/panel_column.h"
-#include "solver/eigen/powers_of_two.h"
 #include "solver/interior/spectral_estimate.h"
+#include "solver/panels/panel_column.h"
+#include "solver/panels/powers_of_two.h"
 
 namespace weft::solver {
 namespace {

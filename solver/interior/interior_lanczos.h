@@ -6,7 +6,6 @@
 
 #include "solver/checkpoint/checkpoint_file.h"
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/chebyshev_filter.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/energy_range.h"
@@ -14,6 +13,7 @@
 #include "solver/eigen/search_keeper.h"
 #include "solver/interior/filtered_space.h"
 #include "solver/interior/spectral_estimate.h"
+#include "solver/panels/chebyshev_filter.h"
 #include "solver/spectrum/spectral_interval.h"
 #include "spmv/matrix/sparse_operator.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/search_steps.h"
 #include "solver/simulation/halo_graph.h"
 #include "solver/simulation/machine.h"
 #include "spmv/modes/mode.h"

@@ -9,8 +9,8 @@
 
 #include "solver/direct/small_matrix.h"
 #include "solver/direct/tridiagonal_spectrum.h"
-#include "solver/eigen/block_basis.h"
-#include "solver/eigen/chebyshev_filter.h"
+#include "solver/panels/block_basis.h"
+#include "solver/panels/chebyshev_filter.h"
 
 namespace weft::solver {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
-#include "spmv/formats/shared_output.h"
+#include "spmv/arrays/shared_output.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {

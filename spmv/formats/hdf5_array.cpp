@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/formats/byte_source.h"
+#include "spmv/arrays/byte_source.h"
 
 namespace weft::spmv::hdf5 {
 namespace {

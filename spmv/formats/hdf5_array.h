@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "spmv/arrays/number_array.h"
 #include "spmv/formats/hdf5_handle.h"
-#include "spmv/formats/number_array.h"
 
 namespace weft::spmv::hdf5 {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/formats/byte_source.h"
+#include "spmv/arrays/byte_source.h"
 #include "spmv/formats/hdf5_file.h"
 
 namespace weft::spmv::hdf5 {

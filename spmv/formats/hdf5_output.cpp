@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
+#include "spmv/arrays/shared_output.h"
 #include "spmv/formats/csr_output.h"
 #include "spmv/formats/hdf5_handle.h"
-#include "spmv/formats/shared_output.h"
 
 namespace weft::spmv {
 namespace {

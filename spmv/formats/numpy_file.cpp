@@ -8,7 +8,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
-#include "spmv/formats/shared_output.h"
+#include "spmv/arrays/shared_output.h"
 
 namespace weft::spmv {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
-#include "spmv/formats/number_array.h"
+#include "spmv/arrays/number_array.h"
 #include "spmv/formats/vector_reader.h"
 #include "spmv/rows/partition.h"
 

@@ -12,10 +12,10 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/number_in.h"
-#include "spmv/formats/byte_source.h"
+#include "spmv/arrays/byte_source.h"
+#include "spmv/arrays/number_array.h"
+#include "spmv/arrays/shared_output.h"
 #include "spmv/formats/csr_output.h"
-#include "spmv/formats/number_array.h"
-#include "spmv/formats/shared_output.h"
 #include "spmv/names/file_format.h"
 
 namespace weft::spmv {

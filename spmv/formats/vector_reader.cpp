@@ -11,7 +11,7 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "perfmodel/huge_page_buffer.h"
-#include "spmv/formats/byte_source.h"
+#include "spmv/arrays/byte_source.h"
 
 namespace weft::spmv {
 namespace {

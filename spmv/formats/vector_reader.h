@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "comm_thread/mpi/communicator.h"
+#include "spmv/arrays/number_array.h"
 #include "spmv/files/matrix_market_vector.h"
 #include "spmv/files/remarks.h"
 #include "spmv/formats/csr_source.h"
-#include "spmv/formats/number_array.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::spmv {

@@ -13,7 +13,7 @@
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/sparse_exchange.h"
-#include "spmv/formats/shared_output.h"
+#include "spmv/arrays/shared_output.h"
 
 namespace weft::spmv {
 namespace {

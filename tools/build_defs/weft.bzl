@@ -142,6 +142,7 @@ _QUICK_ROOMS = [
     "solver/multigrid/couplings",
     "solver/precondition",
     "solver/report",
+    "spmv/arrays",
     "spmv/entries",
     "spmv/files",
     "spmv/formats",

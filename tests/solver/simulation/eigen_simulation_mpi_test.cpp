@@ -14,7 +14,7 @@
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/filtered_lanczos.h"
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/search_steps.h"
 #include "solver/simulation/eigen_simulation.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"

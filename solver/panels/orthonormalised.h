@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/block_basis.h"
+#include "solver/panels/block_basis.h"
 
 namespace weft::solver {
 

@@ -1,4 +1,4 @@
-#include "spmv/formats/byte_source.h"
+#include "spmv/arrays/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "solver/eigen/bounded_sum.h"
+#include "solver/panels/bounded_sum.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "solver/eigen/panel_products.h"
+#include "solver/panels/panel_products.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "solver/eigen/block_basis.h"
+#include "solver/panels/block_basis.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "comm_thread/engine/crew.h"
-#include "solver/eigen/panel_kernels.h"
+#include "solver/panels/panel_kernels.h"
 #include "spmv/problems/random_numbers.h"
 #include "spmv/rows/partition.h"
 

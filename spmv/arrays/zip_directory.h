@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "spmv/arrays/byte_source.h"
 #include "spmv/files/remarks.h"
-#include "spmv/formats/byte_source.h"
 
 namespace weft::spmv {
 

@@ -7,7 +7,7 @@
 #include "comm_thread/engine/comm_thread.h"
 #include "comm_thread/engine/exact_accumulator.h"
 #include "comm_thread/placement/compute_team.h"
-#include "solver/eigen/bounded_sum.h"
+#include "solver/panels/bounded_sum.h"
 #include "tests/support/mpi_main.h"
 #include "tests/support/thread_count.h"
 

@@ -1,4 +1,4 @@
-#include "solver/eigen/panel_kernels.h"
+#include "solver/panels/panel_kernels.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "solver/eigen/orthonormalised.h"
+#include "solver/panels/orthonormalised.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "solver/eigen/panel_column.h"
+#include "solver/panels/panel_column.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "spmv/formats/shared_output.h"
+#include "spmv/arrays/shared_output.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "spmv/formats/number_array.h"
+#include "spmv/arrays/number_array.h"
 
 #include <algorithm>
 #include <array>

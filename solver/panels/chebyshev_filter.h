@@ -8,7 +8,7 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "perfmodel/phase_times.h"
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/search_steps.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/rows/halo_vector.h"

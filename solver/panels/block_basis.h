@@ -12,8 +12,8 @@
 #include "comm_thread/placement/compute_team.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/bounded_sum.h"
-#include "solver/eigen/search_steps.h"
+#include "solver/panels/bounded_sum.h"
+#include "solver/panels/search_steps.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {

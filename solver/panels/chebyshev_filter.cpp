@@ -1,4 +1,4 @@
-#include "solver/eigen/chebyshev_filter.h"
+#include "solver/panels/chebyshev_filter.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 #include "comm_thread/engine/reproducible_sum.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "solver/direct/small_matrix.h"
-#include "solver/eigen/bounded_sum.h"
-#include "solver/eigen/panel_kernels.h"
+#include "solver/panels/bounded_sum.h"
+#include "solver/panels/panel_kernels.h"
 #include "spmv/modes/linear_operator.h"
 
 namespace weft::solver {

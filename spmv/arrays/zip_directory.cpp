@@ -1,4 +1,4 @@
-#include "spmv/formats/zip_directory.h"
+#include "spmv/arrays/zip_directory.h"
 
 #include <algorithm>
 #include <cstddef>
