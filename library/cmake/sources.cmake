@@ -432,6 +432,7 @@ set(WEFT_PROGRAM_SOURCES
     library/system/memory_forecast.cpp
     library/system/numbered_files.cpp
     library/system/schwarz_system.cpp
+    library/system/search_forecast.cpp
     library/system/search_simulation.cpp
     library/system/simulation_report.cpp
     library/system/solve_forecast.cpp

@@ -23,8 +23,15 @@ namespace {
 using comm_thread::InputError;
 using comm_thread::option_name;
 
-/// B: a file, a generated problem, or the one that belongs to the problem of A.
-spmv::Problem mass_of(const spmv::Problem& problem, const std::string& word) {
+bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& other) {
+  for (int rank = 0; rank < one.rank_count(); ++rank)
+    if (one.end(rank) != other.end(rank)) return false;
+  return true;
+}
+
+}  // namespace
+
+spmv::Problem mass_problem(const spmv::Problem& problem, const std::string& word) {
   if (word != "consistent") return spmv::Problem::parse(word);
   if (problem.kind != spmv::ProblemKind::elasticity3d)
     throw InputError(option_name("mass", word) +
@@ -33,14 +40,6 @@ spmv::Problem mass_of(const spmv::Problem& problem, const std::string& word) {
   mass.elasticity.is_mass = true;
   return mass;
 }
-
-bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& other) {
-  for (int rank = 0; rank < one.rank_count(); ++rank)
-    if (one.end(rank) != other.end(rank)) return false;
-  return true;
-}
-
-}  // namespace
 
 EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
                          solver::Checkpoints* checkpoints, EigenInput input)
@@ -73,7 +72,7 @@ void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
   if (!settings_.has_given_order())
     throw InputError(option_name("mass") + ": found rows in another order; expected " +
                      option_name("order", "given"));
-  loaded_mass_ = std::make_unique<LinearSystem>(op_->crew(), mass_of(problem, settings_.mass),
+  loaded_mass_ = std::make_unique<LinearSystem>(op_->crew(), mass_problem(problem, settings_.mass),
                                                 settings_, false);
   collective_take("mass", *loaded_mass_);
   mass_ = loaded_mass_->matrix_operator();

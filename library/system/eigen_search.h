@@ -77,6 +77,9 @@ class EigenSearch {
   bool is_over_ = false;
 };
 
+/// What --mass names: a file, a generated problem, or the one that belongs to the problem of A.
+/// Throws comm_thread::InputError where that one has none.
+spmv::Problem mass_problem(const spmv::Problem& problem, const std::string& word);
 /// Bytes of the vectors of a search on each of `ranks` ranks, for a matrix of so many rows.
 double search_bytes(const EigenSettings& settings, double rows, int ranks);
 /// Bytes of rank 0 for the certificate, at most: what it takes depends on the search.

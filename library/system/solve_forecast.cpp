@@ -114,22 +114,6 @@ double bytes_of_columns(const SolveSettings& settings, const SolveUse& use,
   return 8 * arrays * (size.elements_per_rank + size.halo_per_rank);
 }
 
-/// Bytes of preconditioners that are made of a matrix, where they are known before. After those of
-/// the vectors. `op`: the matrix, where it is there already, else null. Collective.
-void collective_add_preconditioner(const SolveSettings& settings, const spmv::Problem& problem,
-                                   const SystemSize& size, const spmv::SparseOperator* op,
-                                   MemoryForecast& forecast) {
-  if (const auto isai = settings.parsed_isai()) {
-    // It is built before the vectors of the method are there, but for b and x.
-    const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;
-    const auto bytes = solver::IsaiPreconditioner::forecast_bytes(*isai, size);
-    forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
-  }
-  if (const auto amg = settings.parsed_amg())
-    forecast.parts.push_back({"amg", solver::amg::forecast_bytes(
-                                         *amg, collective_nodes_of(settings, problem, op), size)});
-}
-
 /// True if `auto` will take multigrid for a grid without a matrix.
 bool takes_multigrid(const SolveSettings& settings, const spmv::Problem& problem) {
   const bool is_free = settings.preconditioner == "none";
@@ -148,6 +132,20 @@ SolveSettings with_multigrid(SolveSettings settings, const spmv::Problem& proble
 }
 
 }  // namespace
+
+void collective_add_preconditioner(const SolveSettings& settings, const spmv::Problem& problem,
+                                   const SystemSize& size, const spmv::SparseOperator* op,
+                                   MemoryForecast& forecast) {
+  if (const auto isai = settings.parsed_isai()) {
+    // It is built before the vectors of the method are there, but for b and x.
+    const double later = forecast.parts.back().bytes - 2 * 8 * size.elements_per_rank;
+    const auto bytes = solver::IsaiPreconditioner::forecast_bytes(*isai, size);
+    forecast.parts.push_back({"isai", std::max(bytes.held, bytes.building - later)});
+  }
+  if (const auto amg = settings.parsed_amg())
+    forecast.parts.push_back({"amg", solver::amg::forecast_bytes(
+                                         *amg, collective_nodes_of(settings, problem, op), size)});
+}
 
 MemoryForecast collective_forecast_solve(const Communicator& communicator,
                                          const spmv::Problem& problem,

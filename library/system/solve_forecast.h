@@ -25,4 +25,10 @@ MemoryForecast collective_forecast_solve(const comm_thread::Communicator& commun
                                          const SolveSettings& settings, const SolveUse& use,
                                          const spmv::SparseOperator* op = nullptr);
 
+/// Adds the bytes of a preconditioner that is made of a matrix, where they are known before. After
+/// those of the vectors. `op`: the matrix, where it is there already, else null. Collective.
+void collective_add_preconditioner(const SolveSettings& settings, const spmv::Problem& problem,
+                                   const SystemSize& size, const spmv::SparseOperator* op,
+                                   MemoryForecast& forecast);
+
 }  // namespace weft::library

@@ -15,6 +15,7 @@
 #include "library/system/eigen_search.h"
 #include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
+#include "library/system/search_forecast.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
@@ -127,21 +128,6 @@ void collective_write_vectors(const library::LinearSystem& system,
   if (count > 0) system.collective_write({vectors.begin(), vectors.end()}, options.vectors_path);
 }
 
-/// What a search will need. Collective.
-library::MemoryForecast collective_forecast(const Job& job, const spmv::Problem& problem,
-                                            const EigenCommand& options) {
-  const library::SystemSize size = library::collective_system_size(job.world(), problem, options);
-  const int ranks = job.world().size();
-  auto forecast = library::collective_forecast_system(job.world(), problem, options, false);
-  forecast.parts.push_back({"search space", library::search_bytes(options, size.rows, ranks)});
-  if (options.checkpoints.is_used())
-    forecast.parts.push_back({"checkpoint", library::kept_bytes(options, size.rows, ranks)});
-  if (options.is_dry_run && job.is_root())
-    forecast.parts.push_back(
-        {"certificate", library::certificate_bytes(options, size.rows, size.nonzeros)});
-  return forecast;
-}
-
 /// Throws where options contradict each other, and chooses the order of the rows.
 void settle(const CLI::App& command, const spmv::Problem& problem, EigenCommand& options) {
   options.check_search();
@@ -161,7 +147,10 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
   RunOutput output(job, options);
   if (!options.vectors_path.empty())
     spmv::collective_check_vector_output(job.world(), options.vectors_path);
-  library::MemoryForecast forecast = collective_forecast(job, problem, options);
+  library::MemoryForecast forecast = library::collective_forecast_search(
+      job.world(), problem, options,
+      {.keeps_checkpoints = options.checkpoints.is_used(),
+       .counts_certificate = options.is_dry_run && job.is_root()});
   if (options.is_dry_run)
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
