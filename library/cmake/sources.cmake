@@ -125,6 +125,8 @@ set(WEFT_LIBRARY_SOURCES
     library/state/caller_rows.cpp
     library/state/caller_rows_moved.cpp
     library/state/caller_sweeper.cpp
+    library/state/divided_rows_check.cpp
+    library/state/row_transfer.cpp
     library/system/block_columns.cpp
     library/system/eigen_search.cpp
     library/system/expected_symmetry.cpp

@@ -113,38 +113,27 @@ class RowsOfMat {
 
 /// Rows in the arrays of weft::Rows.
 struct RowArrays {
+  std::int64_t first_row = 0;
   std::vector<std::int64_t> offsets;  // [row count + 1]
   std::vector<std::int64_t> columns;
   std::vector<double> values;
 };
 
-/// In ascending order of columns: others before this rank's, its own, others behind.
-RowArrays row_arrays_of(const DividedRows<PetscInt>& rows) {
-  RowArrays all{{0}, {}, {}};
-  all.columns.reserve(rows.own.columns.size() + rows.others.columns.size());
-  all.values.reserve(all.columns.capacity());
-  const auto offset = [](const DividedRows<PetscInt>::Block& block, std::size_t row) {
-    return block.offsets.empty() ? 0 : static_cast<std::size_t>(block.offsets[row]);
-  };
-  const auto column_of_other = [&](std::size_t k) {
-    return rows.columns_of_others[static_cast<std::size_t>(rows.others.columns[k])];
-  };
-  for (std::size_t row = 0; row + 1 < rows.own.offsets.size(); ++row) {
-    std::size_t other = offset(rows.others, row);
-    const auto append_others = [&](bool is_before) {
-      for (; other < offset(rows.others, row + 1); ++other) {
-        if (is_before && column_of_other(other) >= rows.first_row) return;
-        all.columns.push_back(column_of_other(other));
-        all.values.push_back(rows.others.values[other]);
-      }
-    };
-    append_others(true);
-    for (std::size_t k = offset(rows.own, row); k < offset(rows.own, row + 1); ++k) {
-      all.columns.push_back(rows.first_row + rows.own.columns[k]);
-      all.values.push_back(rows.own.values[k]);
-    }
-    append_others(false);
+/// This rank's rows, with global columns in ascending order.
+RowArrays row_arrays_of(Mat aij) {
+  PetscInt first = 0;
+  PetscInt end = 0;
+  check(MatGetOwnershipRange(aij, &first, &end));
+  RowArrays all{first, {0}, {}, {}};
+  for (PetscInt row = first; row < end; ++row) {
+    PetscInt count = 0;
+    const PetscInt* columns = nullptr;
+    const PetscScalar* values = nullptr;
+    check(MatGetRow(aij, row, &count, &columns, &values));
+    all.columns.insert(all.columns.end(), columns, columns + count);
+    all.values.insert(all.values.end(), values, values + count);
     all.offsets.push_back(std::ssize(all.columns));
+    check(MatRestoreRow(aij, row, &count, &columns, &values));
   }
   return all;
 }
@@ -168,7 +157,8 @@ RowArrays collective_gather(const NodeGroup& group, const RowArrays& own) {
     counts[row] = own.offsets[row + 1] - own.offsets[row];
   const std::vector<std::int64_t> lengths =
       group.collective_gather(std::span(std::as_const(counts)));
-  RowArrays all{{0},
+  RowArrays all{own.first_row,
+                {0},
                 group.collective_gather(std::span(own.columns)),
                 group.collective_gather(std::span(own.values))};
   for (const std::int64_t length : lengths) all.offsets.push_back(all.offsets.back() + length);
@@ -249,25 +239,23 @@ void MatrixOfMat::clear() {
 void MatrixOfMat::collective_make(Mat aij) {
   matrix_.reset();
   expect_square(aij);
-  const RowsOfMat of_mat(aij);
   if (!group_) {
     matrix_.emplace(Matrix::from_rows(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))),
-                                      of_mat.rows()));
+                                      RowsOfMat(aij).rows()));
     return;
   }
-  const RowArrays rows = collective_gather(*group_, row_arrays_of(of_mat.rows()));
+  const RowArrays rows = collective_gather(*group_, row_arrays_of(aij));
   group_->collective_lead([&] {
     // PETSc says of every matrix what it is, so that half of one is not meant.
-    matrix_.emplace(Matrix::from_rows(
-        group_->job(), {of_mat.rows().first_row, rows.offsets, rows.columns, rows.values},
-        {{"triangle", "as-is"}}));
+    matrix_.emplace(Matrix::from_rows(group_->job(),
+                                      {rows.first_row, rows.offsets, rows.columns, rows.values},
+                                      {{"triangle", "as-is"}}));
   });
 }
 
 void MatrixOfMat::collective_update(Mat aij) {
-  const RowsOfMat of_mat(aij);
-  if (!group_) return matrix_->update_values(of_mat.rows());
-  const RowArrays own = row_arrays_of(of_mat.rows());
+  if (!group_) return matrix_->update_values(RowsOfMat(aij).rows());
+  const RowArrays own = row_arrays_of(aij);
   const std::vector<double> values = group_->collective_gather(std::span(own.values));
   group_->collective_lead([&] { matrix_->update_values(values); });
 }

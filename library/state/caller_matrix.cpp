@@ -1,45 +1,43 @@
 #include "library/state/caller_matrix.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "comm_thread/mpi/input_error.h"
-
 namespace weft::library {
-namespace {
 
-using spmv::GlobalIndex;
-using spmv::RowPartition;
-
-/// The partition that cuts nearest to `given` and between row blocks only.
-RowPartition aligned(const RowPartition& given) {
-  const GlobalIndex block = RowPartition::block_size(given.row_count());
-  const auto nearest = [&](GlobalIndex row) {
-    return row == given.row_count()
-               ? row
-               : std::min((row + block / 2) / block * block, given.row_count());
-  };
-  std::vector<GlobalIndex> sizes;
-  for (int rank = 0; rank < given.rank_count(); ++rank)
-    sizes.push_back(nearest(given.end(rank)) - nearest(given.begin(rank)));
-  return RowPartition::by_sizes(sizes);
+void CallerMatrix::check_extent(std::int64_t first_row, std::size_t offset_count) const {
+  const spmv::GlobalIndex begin = given().begin(transfer_.rank());
+  constexpr std::int64_t most = std::numeric_limits<spmv::LocalIndex>::max();
+  if (offset_count == 0) fault("found no offsets; expected one more than there are rows");
+  if (first_row != begin)
+    fault("found first_row {}; expected {}, the rows of the ranks before", first_row, begin);
+  if (const auto rows = static_cast<std::int64_t>(offset_count) - 1; rows > most)
+    fault("found {} rows; expected at most {}", rows, most);
 }
 
-}  // namespace
-
-void CallerMatrix::collective_deal_rows(std::int64_t row_count) {
-  given_ =
-      std::make_unique<RowPartition>(RowPartition::by_sizes(communicator_.all_gather(row_count)));
-  moved_ = std::make_unique<RowPartition>(aligned(*given_));
-  moves_ = false;
-  for (int rank = 0; rank < given_->rank_count(); ++rank)
-    moves_ = moves_ || given_->begin(rank) != moved_->begin(rank);
+bool CallerMatrix::are_finite(std::span<const double> values) const {
+  std::vector<char> is_finite(static_cast<std::size_t>(team_.thread_count()), 1);
+  team_.run([&](const comm_thread::TeamThread& thread) {
+    const auto share = comm_thread::share_of(std::ssize(values), thread.index, thread.count);
+    bool all = true;
+    for (auto k = static_cast<std::size_t>(share.begin); k < static_cast<std::size_t>(share.end);
+         ++k)
+      all &= std::abs(values[k]) <= std::numeric_limits<double>::max();
+    is_finite[static_cast<std::size_t>(thread.index)] = all ? 1 : 0;
+  });
+  return std::ranges::find(is_finite, 0) == is_finite.end();
 }
 
-void CallerMatrix::fault(const std::string& text) const {
-  throw comm_thread::InputError(fmt::format("rows of rank {}: {}", communicator_.rank(), text));
+spmv::DistributedMatrix CallerMatrix::without_rows() const {
+  return {.partition = transfer_.moved(),
+          .rank = transfer_.rank(),
+          .rows = {},
+          .halo_columns = {},
+          .global_nonzero_count = 0};
 }
 
 }  // namespace weft::library

@@ -1,10 +1,10 @@
 #include "library/state/caller_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,21 +20,11 @@
 namespace weft::library {
 namespace {
 
-using comm_thread::InputError;
 using comm_thread::TeamThread;
 using spmv::DistributedMatrix;
 using spmv::GlobalIndex;
 using spmv::LocalIndex;
 using spmv::RowPartition;
-
-std::optional<LocalIndex> local_column(const DistributedMatrix& matrix, GlobalIndex column) {
-  const GlobalIndex first = matrix.first_row();
-  if (column >= first && column < first + matrix.rows.row_count)
-    return static_cast<LocalIndex>(column - first);
-  const LocalIndex place = spmv::halo_place(matrix.halo_columns, column);
-  if (place == std::ssize(matrix.halo_columns)) return std::nullopt;
-  return matrix.rows.row_count + place;
-}
 
 /// Copies entries from `first` on of what `parts` are together.
 void copy_entries(std::span<const std::span<const double>> parts, std::size_t first,
@@ -91,12 +81,10 @@ perfmodel::HugePageBuffer<std::int64_t> offsets_of(const Pieces& pieces, LocalIn
 CallerRows::CallerRows(const comm_thread::Communicator& communicator,
                        const comm_thread::ComputeTeam& team, const Rows& rows, Values kept,
                        spmv::Triangle triangle)
-    : CallerMatrix(communicator, team),
+    : CallerMatrix(communicator, team, std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0)),
       triangle_(triangle),
       given_entry_count_(rows.columns.size()) {
-  collective_deal_rows(std::max<std::int64_t>(std::ssize(rows.offsets) - 1, 0));
-  comm_thread::collective_attempt(communicator,
-                                  [&] { check_shape(rows, given_->begin(communicator.rank())); });
+  comm_thread::collective_attempt(communicator, [&] { check_shape(rows); });
   // Whose columns are wrong if a shape is wrong elsewhere is another question.
   bool is_in_order = true;
   comm_thread::collective_attempt(communicator, [&] {
@@ -104,7 +92,7 @@ CallerRows::CallerRows(const comm_thread::Communicator& communicator,
     check_values(rows.values);
   });
   is_in_order = communicator.min(std::int64_t{is_in_order}) == 1;
-  is_in_place_ = !moves_ && is_in_order;
+  is_in_place_ = !moves() && is_in_order;
   matrix_ = std::make_unique<DistributedMatrix>(is_in_order ? collective_use_order(rows, kept)
                                                             : collective_assemble(rows));
   collective_settle();
@@ -143,23 +131,17 @@ DistributedMatrix CallerRows::collective_settled() const {
   return settled;
 }
 
-void CallerRows::check_shape(const Rows& rows, std::int64_t rows_before) const {
+void CallerRows::check_shape(const Rows& rows) const {
   const auto& offsets = rows.offsets;
-  if (offsets.empty()) fault("found no offsets; expected one more than there are rows");
-  if (rows.first_row != rows_before)
-    fault(fmt::format("found first_row {}; expected {}, the rows of the ranks before",
-                      rows.first_row, rows_before));
-  if (offsets.front() != 0) fault(fmt::format("found offsets[0] = {}; expected 0", offsets[0]));
+  check_extent(rows.first_row, offsets.size());
+  if (offsets.front() != 0) fault("found offsets[0] = {}; expected 0", offsets[0]);
   for (std::size_t i = 1; i < offsets.size(); ++i)
     if (offsets[i] < offsets[i - 1])
-      fault(fmt::format("found offsets[{}] = {} after {}; expected ascending offsets", i,
-                        offsets[i], offsets[i - 1]));
+      fault("found offsets[{}] = {} after {}; expected ascending offsets", i, offsets[i],
+            offsets[i - 1]);
   if (offsets.back() != std::ssize(rows.columns) || offsets.back() != std::ssize(rows.values))
-    fault(fmt::format("found {} columns and {} values; expected {} of each, the last offset",
-                      rows.columns.size(), rows.values.size(), offsets.back()));
-  constexpr std::int64_t most = std::numeric_limits<LocalIndex>::max();
-  if (std::ssize(offsets) - 1 > most)
-    fault(fmt::format("found {} rows; expected at most {}", offsets.size() - 1, most));
+    fault("found {} columns and {} values; expected {} of each, the last offset",
+          rows.columns.size(), rows.values.size(), offsets.back());
 }
 
 bool CallerRows::check_columns(const Rows& rows) const {
@@ -179,7 +161,7 @@ bool CallerRows::check_columns(const Rows& rows) const {
            k < static_cast<std::size_t>(rows.offsets[row + 1]); ++k) {
         const GlobalIndex column = rows.columns[k];
         all.is_in_order &= column > last;
-        all.is_below_end &= column < given_->row_count() && column >= 0;
+        all.is_below_end &= column < given().row_count() && column >= 0;
         last = column;
       }
     }
@@ -187,44 +169,23 @@ bool CallerRows::check_columns(const Rows& rows) const {
   });
   if (!std::ranges::all_of(found, &Found::is_below_end))
     for (std::size_t k = 0; k < rows.columns.size(); ++k)
-      if (rows.columns[k] < 0 || rows.columns[k] >= given_->row_count())
-        throw InputError(fmt::format("rows of rank {}: found columns[{}] = {}; expected 0 to {}",
-                                     communicator_.rank(), k, rows.columns[k],
-                                     given_->row_count() - 1));
+      if (rows.columns[k] < 0 || rows.columns[k] >= given().row_count())
+        fault("found columns[{}] = {}; expected 0 to {}", k, rows.columns[k],
+              given().row_count() - 1);
   return std::ranges::all_of(found, &Found::is_in_order);
 }
 
 void CallerRows::check_values(std::span<const double> values) const {
-  std::vector<char> is_finite(static_cast<std::size_t>(team_.thread_count()), 1);
-  team_.run([&](const TeamThread& thread) {
-    const auto share = comm_thread::share_of(std::ssize(values), thread.index, thread.count);
-    bool all = true;  // no early end: that would not be vectorized
-    for (auto k = static_cast<std::size_t>(share.begin); k < static_cast<std::size_t>(share.end);
-         ++k)
-      all &= std::abs(values[k]) <= std::numeric_limits<double>::max();
-    is_finite[static_cast<std::size_t>(thread.index)] = all ? 1 : 0;
-  });
-  if (std::ranges::find(is_finite, 0) == is_finite.end()) return;
+  if (are_finite(values)) return;
   for (std::size_t k = 0; k < values.size(); ++k)
     if (!std::isfinite(values[k]))
-      throw InputError(
-          fmt::format("rows of rank {}: found values[{}] = {}; expected a finite number",
-                      communicator_.rank(), k, values[k]));
+      fault("found values[{}] = {}; expected a finite number", k, values[k]);
 }
 
 DistributedMatrix CallerRows::collective_use_order(const Rows& rows, Values kept) {
-  std::map<int, std::vector<double>> values_from;
-  std::vector<Piece> pieces;
-  if (moves_)
-    pieces = collective_deal(rows, values_from);
-  else
-    pieces.push_back({.first_row = given_->begin(communicator_.rank()),
-                      .own_offsets = {},
-                      .own_columns = {},
-                      .offsets = rows.offsets,
-                      .columns = rows.columns,
-                      .values = rows.values});
-  const bool borrows = kept == Values::borrowed && !moves_;
+  const auto received = collective_receive(rows);
+  const std::vector<Piece> pieces = pieces_of(rows, received);
+  const bool borrows = kept == Values::borrowed && !moves();
   if (borrows) borrowed_ = rows.values.data();
   DistributedMatrix matrix = rows_in_order(pieces, borrows);
   comm_thread::collective_attempt(communicator_, [&] {
@@ -237,11 +198,7 @@ DistributedMatrix CallerRows::collective_use_order(const Rows& rows, Values kept
 
 /// Copies each entry once, to where it is among those of all pieces.
 DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool borrows) const {
-  DistributedMatrix matrix{.partition = *moved_,
-                           .rank = communicator_.rank(),
-                           .rows = {},
-                           .halo_columns = {},
-                           .global_nonzero_count = 0};
+  DistributedMatrix matrix = without_rows();
   spmv::CrsMatrix& made = matrix.rows;
   const GlobalIndex begin = matrix.partition.begin(matrix.rank);
   const GlobalIndex end = matrix.partition.end(matrix.rank);
@@ -284,7 +241,7 @@ DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool 
       });
     else
       for_own_entries(thread, [&](std::size_t k, GlobalIndex column, double /*value*/) {
-        columns[k] = *local_column(matrix, column);
+        columns[k] = local_column(matrix, column);
       });
     if (!borrows)
       for_own_entries(thread, [&](std::size_t k, GlobalIndex, double value) { values[k] = value; });
@@ -295,7 +252,7 @@ DistributedMatrix CallerRows::rows_in_order(std::span<const Piece> pieces, bool 
 bool CallerRows::collective_update(std::span<const double> values, spmv::SplitMatrix& matrix) {
   comm_thread::collective_attempt(communicator_, [&] {
     if (values.size() != given_entry_count_)
-      throw InputError(
+      throw comm_thread::InputError(
           fmt::format("values of rank {}: found {}; expected {} as in the rows that the matrix was "
                       "made of",
                       communicator_.rank(), values.size(), given_entry_count_));
@@ -333,8 +290,10 @@ void CallerRows::collective_write(std::span<const double> values,
         std::copy(values.begin() + first, values.begin() + last, stored.begin() + first);
     });
 
-  const auto received = collective_send_values(values);
-  const auto parts = parts_of(received, values);
+  const auto received = transfer_.collective_exchange(values_that_leave(values));
+  const std::array<std::span<const double>, 3> parts{
+      received.before, values.subspan(kept_entries_.begin, kept_entries_.end - kept_entries_.begin),
+      received.behind};
   if (entry_begin_.empty())
     return run([&](const TeamThread&, LocalIndex begin, LocalIndex end, std::span<double> stored) {
       const auto first = static_cast<std::size_t>(offsets[static_cast<std::size_t>(begin)]);

@@ -47,19 +47,17 @@ class CallerRows final : public CallerMatrix {
   bool collective_update(std::span<const double> values, spmv::SplitMatrix& matrix);
 
  private:
-  /// Rows that came from one rank, in the order given, which is that of the ranks.
+  /// Rows that stay, or that came from one side, in the order given.
   struct Piece {
     std::int64_t first_row = 0;
-    std::vector<std::int64_t> own_offsets;  // where the rows came from elsewhere
-    std::vector<std::int64_t> own_columns;
     std::span<const std::int64_t> offsets;  // [row count + 1]
     std::span<const std::int64_t> columns;
     std::span<const double> values;
   };
-  /// Entries of rows that go to another rank.
-  struct Parcel {
-    std::size_t begin;
-    std::size_t end;
+  /// Entries of consecutive rows.
+  struct Entries {
+    std::size_t begin = 0;
+    std::size_t end = 0;
   };
 
   /// Writes values to those of the rows that a thread of the team owns.
@@ -67,7 +65,7 @@ class CallerRows final : public CallerMatrix {
       std::function<void(const comm_thread::TeamThread& thread, spmv::LocalIndex begin,
                          spmv::LocalIndex end, std::span<double> values)>;
 
-  void check_shape(const Rows& rows, std::int64_t rows_before) const;
+  void check_shape(const Rows& rows) const;
   /// Whether the columns of every row ascend.
   bool check_columns(const Rows& rows) const;
   void check_values(std::span<const double> values) const;
@@ -82,15 +80,12 @@ class CallerRows final : public CallerMatrix {
   /// Calls `run` with what writes other values to rows with these offsets. Collective.
   void collective_write(std::span<const double> values, std::span<const std::int64_t> offsets,
                         const std::function<void(const WriteValues& write)>& run);
-  std::vector<Piece> collective_deal(const Rows& rows,
-                                     std::map<int, std::vector<double>>& values_from);
-  static Piece received_piece(const std::vector<std::byte>& message,
-                              std::span<const double> values);
-  std::map<int, std::vector<double>> collective_send_values(std::span<const double> values) const;
+  /// Sends rows of this rank that move, and takes those that come.
+  FromBothSides<ReceivedRows> collective_receive(const Rows& rows);
+  /// The rows after the move, in their order, of which none is empty.
+  std::vector<Piece> pieces_of(const Rows& rows, const FromBothSides<ReceivedRows>& received) const;
+  comm_thread::Lists<double> values_that_leave(std::span<const double> values) const;
   void remember_places(const spmv::DistributedMatrix& matrix, const std::vector<Piece>& pieces);
-  /// The values of the moved rows as given, in parts, which `received` and `values` hold.
-  std::vector<std::span<const double>> parts_of(const std::map<int, std::vector<double>>& received,
-                                                std::span<const double> values) const;
 
   spmv::Triangle triangle_;
   spmv::DiagonalSides sides_;  // of the last values, or of the first ones that were on both
@@ -98,7 +93,8 @@ class CallerRows final : public CallerMatrix {
   std::size_t given_entry_count_ = 0;
   bool is_in_place_ = false;  // the same on all ranks: entries are where the caller has them
   const double* borrowed_ = nullptr;
-  std::map<int, Parcel> parcels_;  // by receiver; this rank too
+  std::map<int, Entries> leaving_;  // by receiver
+  Entries kept_entries_;
   // Places of the moved rows' entries; both empty where entries are in the order given.
   std::vector<std::int64_t> entry_begin_;  // [row count + 1]
   std::vector<std::uint32_t> places_;  // of each entry in its row
