@@ -85,6 +85,7 @@ bool MatrixMarketHeaderParser::take(std::string_view line) {
 }
 
 void MatrixMarketHeaderParser::take_banner(std::string_view line) {
+  expect_one_byte_a_letter(line);
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of editors that write UTF-8
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   const auto words = words_of(line);
@@ -195,6 +196,17 @@ void check_is_array(const Header& header) {
     throw TextFault(
         "found a matrix; expected columns of numbers (\"matrix array real general\" in the first "
         "line)");
+}
+
+void expect_one_byte_a_letter(std::string_view text) {
+  // With a byte order mark, or two letters of ASCII without one.
+  const auto are_letters = [&](std::size_t high) {
+    return text.size() >= 4 && text[high] == '\0' && text[high + 2] == '\0' &&
+           text[1 - high] != '\0' && text[3 - high] != '\0';
+  };
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") || are_letters(0) ||
+      are_letters(1))
+    throw TextFault("found text in UTF-16; expected ASCII or UTF-8: iconv -f UTF-16 -t UTF-8");
 }
 
 void check_fits_ranks(const Header& header, int rank_count) {
@@ -320,6 +332,7 @@ MatrixMarketHeader read_triplet_header(std::string_view path, std::string_view b
   Header header;
   bool is_coo = false;
   bool is_morse = false;
+  expect_one_byte_a_letter(block);
   while (!block.empty()) {
     const std::string_view line = take_lines(block, 0);
     lines_taken = header.line_count + 1;

@@ -94,6 +94,9 @@ void check_is_array(const MatrixMarketHeader& header);
 /// Throws TextFault when the rows are too many for local numbers of 32 bits.
 void check_fits_ranks(const MatrixMarketHeader& header, int rank_count);
 
+/// Throws TextFault where `text`, the beginning of a file, is in UTF-16.
+void expect_one_byte_a_letter(std::string_view text);
+
 /// Throws TextFault when the file is far too small for its sizes: where it announces more entries
 /// than there is room for, or so many rows that hardly one could have an entry. Small matrices
 /// pass, because their last line tells more. `stored_bytes`: of the whole file.

@@ -68,6 +68,9 @@ TEST_CASE("a wrong banner is shown") {
   CHECK_THAT(header_fault({""}), Catch::StartsWith("found \"\"; expected"));
   CHECK_THAT(header_fault({std::string(100, '\x01')}),
              Catch::StartsWith("found \"" + std::string(40, '?') + "…\"; expected"));
+  CHECK(header_fault({std::string("\xFF\xFE%\0%\0M\0", 8)}) ==
+        "found text in UTF-16; expected ASCII or UTF-8: iconv -f UTF-16 -t UTF-8");
+  CHECK_THAT(header_fault({std::string("\0\x12{P", 4)}), Catch::StartsWith("found \"??{P\""));
 }
 
 TEST_CASE("a kind of file that is not read is named") {

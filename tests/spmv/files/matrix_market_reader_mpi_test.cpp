@@ -165,6 +165,20 @@ TEST_CASE("CalculiX writes one triangle of a symmetric matrix") {
       "a symmetric matrix, of which one triangle may be given, of 2 rows counted from 1");
 }
 
+TEST_CASE("text in UTF-16 is told") {
+  const std::string expected =
+      ":1: found text in UTF-16; expected ASCII or UTF-8: iconv -f UTF-16 -t UTF-8";
+  const std::string letters = "1 1 4\n";
+  std::string little("\xFF\xFE");
+  std::string big;  // without a byte order mark
+  for (const char letter : letters) {
+    little += {letter, '\0'};
+    big += {'\0', letter};
+  }
+  CHECK(triplet_fault(little) == "a.txt" + expected);
+  CHECK(triplet_fault(big) == "a.txt" + expected);
+}
+
 TEST_CASE("entries as text that are wrong are told with their line") {
   CHECK(triplet_fault("# only\n") ==
         "a.txt:1: the file ends before its first entry; expected \"ROW COLUMN VALUE\"");
