@@ -121,11 +121,12 @@ std::string MatrixMarketEntries::fault_of_value(const char* text, const char* en
 }
 
 /// Fault of a line that holds a row of an array.
-std::string MatrixMarketEntries::fault_of_row(std::string_view line) const {
-  const std::size_t found = words_of(line).size();
-  if (found != static_cast<std::size_t>(header_.column_count))
-    return "found " + std::to_string(found) + " words; expected " +
-           std::to_string(header_.column_count) + " numbers, as in the first line";
+std::string MatrixMarketEntries::fault_of_row(std::string_view line, std::int64_t number) const {
+  const auto found = std::ssize(words_of(line));
+  if (const std::int64_t expected = numbers_of_line(number); found != expected)
+    return "found " + std::to_string(found) + " words; expected " + std::to_string(expected) +
+           (header_.numbers_a_line > 0 ? " numbers, by the first two lines"
+                                       : " numbers, as in the first line");
   double value = 0;
   for (const char* text = skip_blanks(line.data()); *text != '\n'; text = skip_blanks(text)) {
     const char* const stop = parse_real(text, line.data() + line.size(), value);
@@ -135,10 +136,10 @@ std::string MatrixMarketEntries::fault_of_row(std::string_view line) const {
   return "";
 }
 
-std::string MatrixMarketEntries::fault_of(std::string_view line) const {
+std::string MatrixMarketEntries::fault_of(std::string_view line, std::int64_t number) const {
   const char* const end = line.data() + line.size();
   const char* text = skip_blanks(line.data());
-  if (header_.has_lines_of_rows) return fault_of_row(line);
+  if (header_.has_lines_of_rows) return fault_of_row(line, number);
   if (header_.format == MatrixMarketHeader::Format::array) return fault_of_value(text, end);
   if (parse(line, Values::parse, [](const MatrixEntry&) {}) >= 0) return "";
 

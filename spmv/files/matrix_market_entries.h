@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -56,12 +57,13 @@ class MatrixMarketEntries {
   template <class Take>
   std::int64_t parse_array(std::string_view block, std::int64_t& next, Take&& take) const;
 
-  /// Does the same for lines that have the numbers of a row each; `next` counts lines.
+  /// Does the same for lines that have the numbers of a row each, or several of a vector; `next`
+  /// counts lines.
   template <class Take>
   std::int64_t parse_rows(std::string_view block, std::int64_t& next, Take&& take) const;
 
-  /// Fault of a data line, in the words of TextFault; empty if the line is correct.
-  std::string fault_of(std::string_view line) const;
+  /// Fault of data line `number`, from 0, in the words of TextFault; empty if it is correct.
+  std::string fault_of(std::string_view line, std::int64_t number = 0) const;
 
  private:
   static std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
@@ -76,7 +78,14 @@ class MatrixMarketEntries {
   /// Value and end of the line.
   const char* parse_rest(const char* text, const char* end, MatrixEntry& entry) const;
   std::string fault_of_value(const char* text, const char* end) const;
-  std::string fault_of_row(std::string_view line) const;
+  std::string fault_of_row(std::string_view line, std::int64_t number) const;
+  /// Of data line `number` of an array with several in each.
+  std::int64_t numbers_of_line(std::int64_t number) const {
+    return header_.numbers_a_line > 0
+               ? std::min(header_.numbers_a_line,
+                          header_.row_count - number * header_.numbers_a_line)
+               : header_.column_count;
+  }
 
   MatrixMarketHeader header_;
   std::uint64_t row_limit_;
@@ -219,7 +228,11 @@ std::int64_t MatrixMarketEntries::parse_rows(std::string_view block, std::int64_
     if (next >= header_.entry_count) return -1;
     const char* text = line.data();
     const char* const end = text + line.size();
-    for (MatrixEntry entry{next, 0, 0.0}; entry.column < header_.column_count; ++entry.column) {
+    const GlobalIndex first = next * header_.numbers_a_line;
+    const std::int64_t count_of_line = numbers_of_line(next);
+    for (std::int64_t i = 0; i < count_of_line; ++i) {
+      MatrixEntry entry =
+          header_.numbers_a_line > 0 ? MatrixEntry{first + i, 0, 0.0} : MatrixEntry{next, i, 0.0};
       text = parse_value(skip_blanks(text), end, entry.value);
       if (!text) return -1;
       take(entry);

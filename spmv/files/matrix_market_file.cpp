@@ -162,8 +162,9 @@ void MatrixMarketFile::collective_count(
   const MatrixMarketEntries entries(header_);
   const OwnCount own = count_own(entries);
   if (communicator_->max(std::int64_t{own.has_fault}) > 0)
-    collective_fail([&](std::string_view line) { return entries.fault_of(line); },
-                    "the file changed while it was read; expected it to stay as it is");
+    collective_fail(
+        [&](std::string_view line, std::int64_t number) { return entries.fault_of(line, number); },
+        "the file changed while it was read; expected it to stay as it is");
   header_.entry_count = communicator_->sum(own.count);
   if (header_.format == MatrixMarketHeader::Format::array) {
     header_.row_count = header_.entry_count;
@@ -188,7 +189,7 @@ void MatrixMarketFile::collective_count(
 
 void MatrixMarketFile::collective_share_header() {
   using Header = MatrixMarketHeader;
-  std::array<std::int64_t, 15> numbers{static_cast<int>(header_.format),
+  std::array<std::int64_t, 16> numbers{static_cast<int>(header_.format),
                                        static_cast<int>(header_.field),
                                        static_cast<int>(header_.symmetry),
                                        header_.row_count,
@@ -201,6 +202,7 @@ void MatrixMarketFile::collective_share_header() {
                                        header_.announced_rows,
                                        header_.announced_entries,
                                        header_.has_lines_of_rows,
+                                       header_.numbers_a_line,
                                        header_.words_of_reals,
                                        is_compressed_};
   communicator_->broadcast(numbers, 0);
@@ -217,8 +219,9 @@ void MatrixMarketFile::collective_share_header() {
              numbers[10],
              numbers[11],
              numbers[12] != 0,
-             numbers[13]};
-  is_compressed_ = numbers[14] != 0;
+             numbers[13],
+             numbers[14]};
+  is_compressed_ = numbers[15] != 0;
 }
 
 void MatrixMarketFile::find_own_range() {
@@ -264,11 +267,11 @@ std::int64_t MatrixMarketFile::collective_first_number() {
   return communicator_->exclusive_prefix_sum(count_own_lines().data_lines);
 }
 
-std::string MatrixMarketFile::first_fault(
-    const std::function<std::string(std::string_view)>& fault_of, std::int64_t line,
-    std::int64_t entry) {
+std::string MatrixMarketFile::first_fault(const FaultOf& fault_of, std::int64_t line,
+                                          std::int64_t entry) {
   if (!has_own_lines()) return "";
   const std::string announced = std::to_string(header_.entry_count);
+  const std::string entries = header_.numbers_a_line > 0 ? " lines of numbers" : " entries";
   try {
     TextLines lines = own_lines();
     for (std::string_view block = lines.next(); !block.empty(); block = lines.next()) {
@@ -276,9 +279,10 @@ std::string MatrixMarketFile::first_fault(
         const std::string_view text = take_lines(block, 0);
         if (is_data_line(text)) {
           if (++entry > header_.entry_count && header_.is_counted)
-            throw TextFault("found more entries; expected the file to end after the " + announced +
-                            " entries of its size line");
-          if (const std::string fault = fault_of(text); !fault.empty()) throw TextFault(fault);
+            throw TextFault("found more" + entries + "; expected the file to end after the " +
+                            announced + entries + " of its size line");
+          if (const std::string fault = fault_of(text, entry - 1); !fault.empty())
+            throw TextFault(fault);
         }
         ++line;
       }
@@ -289,7 +293,7 @@ std::string MatrixMarketFile::first_fault(
   if (communicator_->rank() + 1 < communicator_->size() && !is_compressed_) return "";
   if (entry == header_.entry_count || !header_.is_counted) return "";
   return fault_at(path_, line - 1,
-                  "the file ends after " + std::to_string(entry) + " entries; expected the " +
+                  "the file ends after " + std::to_string(entry) + entries + "; expected the " +
                       announced + " of its size line");
 }
 
@@ -324,8 +328,7 @@ void MatrixMarketFile::collective_remark_on_rest(Remarks& remarks) {
   remark_on_bytes_behind(path_, "compressed data", bytes[0], remarks);
 }
 
-void MatrixMarketFile::collective_fail(const std::function<std::string(std::string_view)>& fault_of,
-                                       const std::string& suspicion) {
+void MatrixMarketFile::collective_fail(const FaultOf& fault_of, const std::string& suspicion) {
   // Behind a fault counts are wrong, but then that is not the first fault.
   const LineCount own = count_own_lines();
   const std::int64_t line = header_.line_count + 1 + communicator_->exclusive_prefix_sum(own.lines);

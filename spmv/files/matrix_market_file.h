@@ -57,11 +57,11 @@ class MatrixMarketFile {
   /// Collective. Lines behind a fault are not counted; the next pass finds it, too.
   std::int64_t collective_first_number();
 
-  /// Finds the first wrong line and throws its fault. `fault_of`: fault of a data line, empty if it
-  /// is correct. `suspicion`: thrown if no line is wrong, about the size line.
-  /// Collective.
-  [[noreturn]] void collective_fail(const std::function<std::string(std::string_view)>& fault_of,
-                                    const std::string& suspicion);
+  /// The fault of a data line and its number, from 0; empty if it is correct.
+  using FaultOf = std::function<std::string(std::string_view line, std::int64_t number)>;
+  /// Finds the first wrong line and throws its fault. `suspicion`: thrown if no line is wrong,
+  /// about the size line. Collective.
+  [[noreturn]] void collective_fail(const FaultOf& fault_of, const std::string& suspicion);
 
   /// The number of the first line of data for which `is_wanted` holds, from 1, the same on every
   /// rank; 0 if there is none.
@@ -99,8 +99,7 @@ class MatrixMarketFile {
   void collective_share_header();
   void find_own_range();
   LineCount count_own_lines();
-  std::string first_fault(const std::function<std::string(std::string_view)>& fault_of,
-                          std::int64_t line, std::int64_t entry);
+  std::string first_fault(const FaultOf& fault_of, std::int64_t line, std::int64_t entry);
 
   const comm_thread::Communicator* communicator_;
   std::string path_;

@@ -272,6 +272,33 @@ void take_sizes(std::string_view line, bool is_morse, Header& header) {
   header.base = is_morse || numbers[counts_from_1_of_coo] != 0 ? 1 : 0;
 }
 
+/// Numbers in the next line of data, where the line `before` has one whole number, which says how
+/// many there are; else 0. Fewer than five, unless these are all, may be an entry of a matrix.
+std::int64_t numbers_behind_count(std::string_view before, std::string_view block) {
+  constexpr std::int64_t numbers_of_freefem = 5;
+  const auto count = whole_numbers_of(before);
+  while (count.size() == 1 && !block.empty()) {
+    const std::string_view line = take_lines(block, 0);
+    if (!is_data_line(line)) continue;
+    const auto words = std::ssize(words_of(line));
+    return words > 1 && words >= std::min(numbers_of_freefem, count.front()) ? words : 0;
+  }
+  return 0;
+}
+
+/// A vector as FreeFEM writes it: its length, then as many numbers in each line but the last.
+void take_counted_vector(std::string_view line, std::int64_t numbers_a_line, Header& header) {
+  ++header.line_count;
+  header.data_begin += static_cast<std::int64_t>(line.size());
+  header.format = Header::Format::array;
+  header.row_count = whole_numbers_of(line).front();
+  header.column_count = 1;
+  header.has_lines_of_rows = true;
+  header.numbers_a_line = numbers_a_line;
+  header.entry_count =
+      header.row_count / numbers_a_line + (header.row_count % numbers_a_line > 0 ? 1 : 0);
+}
+
 /// True if the row and the column are reals of whole value, and not both whole numbers.
 bool has_real_place(std::string_view line) {
   if (whole_numbers_of(line, 2).size() == 2) return false;
@@ -288,6 +315,8 @@ void take_first_line(std::string_view line, std::string_view block, bool is_symm
                      Header& header) {
   constexpr std::size_t most_of_entry = 4;
   const std::size_t words = words_of(line).size();
+  if (const auto more = numbers_behind_count(line, block))
+    return take_counted_vector(line, more, header);
   header.is_counted = false;
   header.base = 0;
   if (words == 1 || use == TextUse::columns) {

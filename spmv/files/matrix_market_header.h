@@ -38,6 +38,7 @@ struct MatrixMarketHeader {
   GlobalIndex announced_rows = 0;
   std::int64_t announced_entries = 0;
   bool has_lines_of_rows = false;  // an array with the numbers of a row in one line, not in several
+  std::int64_t numbers_a_line = 0;  // of rows of one number, of which a line has so many; else 0
   /// Words of the first line of entries whose row and column are written as reals, which may be a
   /// row of a dense matrix instead; else 0.
   std::int64_t words_of_reals = 0;
@@ -115,6 +116,7 @@ enum class TextUse { matrix, columns };
 ///     i j                                ones; i and j also as reals, as numpy.savetxt writes them
 ///     value                              a vector
 ///     value value …                      columns, one row a line; only for TextUse::columns
+///     n, then value value …              a vector of FreeFEM, five numbers a line
 ///
 /// Comments (# or %) may stand before. CalculiX writes one triangle of a symmetric matrix, by the
 /// name. `lines_taken`: gets the number of the line with the fault, from 1, if this throws.

@@ -73,7 +73,8 @@ class MatrixReader {
                is_mirrored);
         });
     if (pass.has_fault || pass.entry_count != header().entry_count)
-      file_.collective_fail([&](std::string_view line) { return entries_.fault_of(line); },
+      file_.collective_fail([&](std::string_view line,
+                                std::int64_t number) { return entries_.fault_of(line, number); },
                             "the file changed while it was read; expected it to stay as it is");
     if (header().symmetry == Symmetry::general) return;
     file_.communicator().sum(sides);

@@ -64,8 +64,9 @@ std::vector<double> collective_read_values(MatrixMarketFile& file, const RowPart
             entry.value;
       });
   if (pass.has_fault || pass.entry_count != file.header().entry_count)
-    file.collective_fail([&](std::string_view line) { return entries.fault_of(line); },
-                         "the file changed while it was read; expected it to stay as it is");
+    file.collective_fail(
+        [&](std::string_view line, std::int64_t number) { return entries.fault_of(line, number); },
+        "the file changed while it was read; expected it to stay as it is");
   return own;
 }
 

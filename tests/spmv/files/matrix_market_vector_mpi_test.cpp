@@ -236,6 +236,32 @@ TEST_CASE("a square array of vectors may be called symmetric, as SciPy does") {
              Catch::Contains(":2: found a matrix; expected columns of numbers"));
 }
 
+TEST_CASE("a vector of FreeFEM has its length in front, and several numbers a line") {
+  const auto world = Communicator::collective_world();
+  const tests::SharedFolder folder(world);
+  const auto read = [&](GlobalIndex rows, const std::string& text) {
+    return read_vector(world, RowPartition::by_rows(rows, world.size()), folder.put("b.txt", text));
+  };
+  const auto own = [&](const std::vector<double>& all) {
+    const auto partition = RowPartition::by_rows(std::ssize(all), world.size());
+    return std::vector<double>(all.begin() + partition.begin(world.rank()),
+                               all.begin() + partition.end(world.rank()));
+  };
+  CHECK(read(7, "7\t\n\t  1\t0.5\t  3\t  4\t-5e-3\n\t  6\t  7\t\n") ==
+        own({1, 0.5, 3, 4, -5e-3, 6, 7}));
+  CHECK(read(5, "5\t\n\t  1\t  2\t  3\t  4\t  5\n\t") == own({1, 2, 3, 4, 5}));
+  CHECK(read(3, "3\n1 2 4.5\n") == own({1, 2, 4.5}));
+  // A number a line is one of the vector.
+  CHECK(read(3, "2\n1\n4.5\n") == own({2, 1, 4.5}));
+  std::string many = "10001";
+  std::vector<double> values;
+  for (int i = 0; i < 10001; ++i) {
+    many += (i % 5 == 0 ? "\n\t" : "\t") + std::to_string(i) + ".25";
+    values.push_back(i + 0.25);
+  }
+  CHECK(read(10001, many) == own(values));
+}
+
 TEST_CASE("lines of text that are no rows of columns are told") {
   const auto world = Communicator::collective_world();
   const tests::SharedFolder folder(world);
@@ -252,6 +278,12 @@ TEST_CASE("lines of text that are no rows of columns are told") {
   check("1.0 2\n3.0 4\n5.0 6 7\n", ":3: found 3 words; expected 2 numbers, as in the first line");
   check("1.0 2\n3.0 x\n5.0 6\n", ":2: found \"x\"; expected a finite number");
   check("1.0 2\n3.0 4\n", ": found 2 rows and 2 columns; expected 3 rows");
+  check("4\n1 2 3 4\n", ":1: found a vector of length 4; expected length 3");
+  check("3\n1 2 3 4\n", ":2: found 4 words; expected 3 numbers, by the first two lines");
+  check("3\n1 x 3\n", ":2: found \"x\"; expected a finite number");
+  check("3\n1 2 3\n4\n",
+        ":3: found more lines of numbers; expected the file to end after the 1 "
+        "lines of numbers of its size line");
   check("1 1 2.5\n3 1 4\n",
         ":1: found \"1 1 2.5\", which looks like \"ROW COLUMN VALUE\"; expected columns of numbers "
         "with a decimal point, as numpy.savetxt writes them, or FILE.mtx");
