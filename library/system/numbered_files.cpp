@@ -1,11 +1,14 @@
 #include "library/system/numbered_files.h"
 
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
 
 namespace weft::library {
@@ -36,9 +39,36 @@ bool NumberedFiles::collective_exists(const comm_thread::Communicator& ranks, in
   return ranks.min(std::int64_t{std::filesystem::exists(path(number), ignored) ? 1 : 0}) == 1;
 }
 
+/// Numbers are sought in the folder whose files or folders the pattern numbers.
+void NumberedFiles::expect_no_gap(int first) const {
+  namespace fs = std::filesystem;
+  const std::size_t name = before_.rfind('/') + 1;  // 0 where there is none
+  const std::string prefix = before_.substr(name);
+  const fs::path folder = name == 0 ? "." : before_.substr(0, name);
+  std::set<int> numbers;
+  std::error_code ignored;
+  for (fs::directory_iterator file(folder, ignored), end; file != end; file.increment(ignored)) {
+    const std::string found = file->path().filename();
+    int number = 0;
+    if (!found.starts_with(prefix)) continue;
+    std::from_chars(found.data() + prefix.size(), found.data() + found.size(), number);
+    if (number > first && fs::exists(path(number), ignored)) numbers.insert(number);
+  }
+  int expected = first + 1;
+  for (const int number : numbers)
+    if (number != expected++)
+      throw InputError(fmt::format("{}: found {} without it; expected numbers without a gap",
+                                   path(expected - 1), path(number)));
+}
+
 int NumberedFiles::collective_first(const comm_thread::Communicator& ranks) const {
-  for (const int number : {0, 1})
-    if (collective_exists(ranks, number)) return number;
+  for (const int number : {0, 1}) {
+    if (!collective_exists(ranks, number)) continue;
+    comm_thread::collective_attempt(ranks, [&] {
+      if (ranks.is_root()) expect_no_gap(number);
+    });
+    return number;
+  }
   throw InputError(fmt::format("{}, {}: found neither file; expected the first of a sequence",
                                path(0), path(1)));
 }

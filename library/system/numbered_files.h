@@ -19,10 +19,13 @@ class NumberedFiles {
   std::string path(int number) const;
   /// True if all ranks see that file. Collective.
   bool collective_exists(const comm_thread::Communicator& ranks, int number) const;
-  /// 0 or 1. Collective. Throws comm_thread::InputError where there is neither file.
+  /// 0 or 1. Collective. Throws comm_thread::InputError where there is neither file, or where one
+  /// is missing among those that the folder of rank 0 has.
   int collective_first(const comm_thread::Communicator& ranks) const;
 
  private:
+  void expect_no_gap(int first) const;
+
   std::string before_;
   std::string after_;
   int width_ = 0;  // of the number, with zeros in front

@@ -125,6 +125,10 @@ TEST_CASE("what is wrong with a sequence is said in one line") {
             "--sequence: found with poisson3d:4"));
   CHECK(has(fault({"solve", "poisson3d:4", "--recycle", "auto"}),
             "--recycle: found without --sequence"));
+  for (const char* const number : {"0", "1", "4"})
+    folder.write("step" + std::string(number) + ".mtx", chain(0.01));
+  CHECK(has(fault(command(name + "step%d.mtx")), "step2.mtx: found "));
+  CHECK(has(fault(command(name + "step%d.mtx")), "step4.mtx without it; expected numbers"));
   folder.write("A1.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n");
   CHECK(has(fault(command(name + "A%d.mtx")), "A1.mtx"));
 }
