@@ -197,7 +197,10 @@ void EigenSettings::check_search() const {
   check_needs(
       {{{"count", "which"}, !search.interval, "with " + option_name("interval"), "one of both"},
        {{"preconditioner", "mass", "absolute-tolerance"}, is_lobpcg, "with " + chosen, lobpcg},
-       {{"max-iterations"}, is_lobpcg || is_two_pass, "with " + chosen, lobpcg},
+       {{"max-iterations"},
+        is_lobpcg || is_two_pass,
+        "with " + chosen,
+        lobpcg + " or " + solver::name(EigenMethod::lanczos_two_pass)},
        {{"block"}, !is_two_pass, "with " + chosen, lanczos},
        {{"count"}, !is_two_pass, "with " + chosen, "one value, or " + lanczos},
        {{"subspace", "degree", "max-restarts"},

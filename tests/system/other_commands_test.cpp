@@ -179,6 +179,9 @@ TEST_CASE("eigen refuses parts of the spectrum that are none") {
   refused({"--which", "both"}, "--which both: found --count 1; expected 2 or more");
   refused({"--method", "lanczos-two-pass", "--count", "2"},
           "--count: found with --method lanczos-two-pass; expected one value");
+  refused({"--method", "lanczos", "--max-iterations", "9"},
+          "--max-iterations: found with --method lanczos; expected --method lobpcg or "
+          "lanczos-two-pass");
   refused({"--which", "near:2", "--count", "200"}, "--count: found 200; expected 1 to 112");
 }
 
