@@ -1,6 +1,7 @@
 """Tests of the Python package weft: alone, or on several ranks under mpiexec."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -543,6 +544,9 @@ class Solve(unittest.TestCase):
             weft.solve(matrix(), right_hand_side(), method="sor")
         with self.assertRaises(ValueError):
             weft.solve(matrix(), np.ones(3))
+        for path in "A.mtx", pathlib.Path("A.mtx"):
+            with self.assertRaisesRegex(weft.InputError, r"A: found 'A.mtx'; .*weft\.Matrix\.from_file"):
+                weft.solve(path, np.ones(3))
         with self.assertRaises(ValueError):
             weft.Matrix(sp.csr_matrix((weft.job().rank + 1, 2)))  # 1, 3, 6, ... rows in all
 

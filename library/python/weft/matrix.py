@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
@@ -48,6 +49,9 @@ class Matrix:
         if isinstance(A, linalg.LinearOperator):
             fault, rows = ("A: found a LinearOperator on several ranks; expected "
                            "Matrix.from_operator, which says what each rank needs of others"), None
+        elif isinstance(A, (str, os.PathLike)):
+            fault, rows = (f"A: found {os.fspath(A)!r}; expected a matrix: weft.Matrix.from_file reads "
+                           "one from a file, weft.Matrix.generate makes one of a problem"), None
         else:
             fault, rows = attempt(lambda: sparse.csr_matrix(A), "A", "a matrix")
         if not fault and rows.ndim != 2:
