@@ -38,6 +38,15 @@ class Help(unittest.TestCase):
             self.assertNotIn("    partition:", text)
         self.assertIn("x, report = weft.solve(A, b, tolerance=1e-10)", weft.solve.__doc__)
 
+    def test_options_are_listed_by_the_names_that_a_solver_takes(self):
+        options = {each.name: each for each in weft.solver_options()}
+        self.assertEqual(options["max_iterations"].values, "INT")
+        a = weft.Matrix(matrix())
+        for name, option in options.items():
+            self.assertTrue(name.isidentifier(), name)
+            if option.default:
+                weft.Solver(a, **{name: option.default})
+
 
 class ScipyDropIn(unittest.TestCase):
     def test_functions_of_scipy_solve_with_amg(self):

@@ -24,12 +24,13 @@ from . import _weft
 from ._weft import Error, InputError
 from .matrix import Matrix
 from .reports import BlockResult, Report, Result
-from .solver import Monitor, Preconditioner, Solver, as_preconditioner, solve
+from .solver import (Monitor, Option, Preconditioner, Solver, as_preconditioner, solve,
+                     solver_options)
 from .spectra import Eigenvalues, SpectralDensity, eigenvalues, eigsh, lobpcg, spectral_density
 
-__all__ = ["Eigenvalues", "Error", "InputError", "Job", "Matrix", "Report", "Result", "Solver",
-           "SpectralDensity", "as_preconditioner", "dependencies", "eigenvalues", "eigsh", "job",
-           "lobpcg", "mpi_library", "solve", "spectral_density"]
+__all__ = ["Eigenvalues", "Error", "InputError", "Job", "Matrix", "Option", "Report", "Result",
+           "Solver", "SpectralDensity", "as_preconditioner", "dependencies", "eigenvalues", "eigsh",
+           "job", "lobpcg", "mpi_library", "solve", "solver_options", "spectral_density"]
 __version__: str = _weft.__version__
 
 

@@ -225,11 +225,25 @@ def as_preconditioner(A: Any, preconditioner: Preconditioner = "jacobi",
                                               dtype=np.float64)
 
 
+class Option(NamedTuple):
+    """An option of Solver, which takes it as NAME=VALUE."""
+
+    name: str
+    values: str  # "INT", "auto|rows|none"; empty: True or False
+    limits: str  # what else is known of that: "{auto,cg}", "INT in [1 - 32]"
+    default: str  # empty: `help` says it, or there is none
+    help: str
+
+
+def solver_options() -> list[Option]:
+    """The options of Solver, by the names that it takes."""
+    return [Option(name.replace("-", "_"), *rest) for name, *rest in _weft.solver_options()]
+
+
 def _options_text(standards: dict[str, str]) -> str:
     """The options, for help(); `standards`: defaults that are others than those of the library."""
     lines = ["", "    options, each as NAME=VALUE:"]
-    for name, values, limits, standard, help_text in _weft.solver_options():
-        name = name.replace("-", "_")
+    for name, values, limits, standard, help_text in solver_options():
         standard = standards.get(name, standard)
         first, *more = help_text.splitlines()
         taken = limits.strip("{}").replace(",", "|") if limits.startswith("{") else limits or values
