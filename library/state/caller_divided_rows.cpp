@@ -23,6 +23,70 @@ std::size_t row_count_of(const DividedRows<Index>& rows) {
   return rows.own.offsets.empty() ? 0 : rows.own.offsets.size() - 1;
 }
 
+/// Without overflow where a column is wrong.
+template <class Index>
+LocalIndex shifted(Index column, LocalIndex shift) {
+  return static_cast<LocalIndex>(static_cast<std::uint32_t>(column) +
+                                 static_cast<std::uint32_t>(shift));
+}
+
+bool has_zero(std::span<const double> values) {
+  bool found = false;  // no early end: that would not be vectorized
+  for (const double value : values) found |= value == 0;
+  return found;
+}
+
+/// Stores the entries of a row from `filled` on, without zeros off the diagonal. Where the last row
+/// had none, a row is looked through for zeros first, and then copied at once.
+struct StoreEntries {
+  LocalIndex* columns = nullptr;
+  double* values = nullptr;
+  std::int64_t filled = 0;
+  LocalIndex row = 0;
+  bool expects_zeros = false;
+
+  void entry(LocalIndex column, double value) {
+    columns[filled] = column;
+    values[filled] = value;
+    filled += value != 0 || column == row ? 1 : 0;
+  }
+  template <class Index>
+  void run(std::span<const Index> from, LocalIndex shift, std::span<const double> given) {
+    const std::int64_t begin = filled;
+    if (expects_zeros || has_zero(given)) {
+      for (std::size_t k = 0; k < from.size(); ++k) entry(shifted(from[k], shift), given[k]);
+      expects_zeros = filled - begin < std::ssize(from);
+      return;
+    }
+    for (std::size_t k = 0; k < from.size(); ++k)
+      columns[begin + static_cast<std::int64_t>(k)] = shifted(from[k], shift);
+    std::ranges::copy(given, values + begin);
+    filled += std::ssize(from);
+  }
+};
+
+/// Writes the entries of a row to where those before were.
+struct ReplaceEntries {
+  const LocalIndex* columns = nullptr;
+  double* values = nullptr;
+  bool leaves_zeros_out = false;  // off the diagonal
+  std::int64_t next = 0;
+  std::int64_t end = 0;  // of the row
+  LocalIndex row = 0;
+  bool all_fit = true;
+
+  void entry(LocalIndex column, double value) {
+    const bool is_there = next < end && columns[next] == column;
+    if (is_there) values[next++] = value;
+    const bool is_left_out = value == 0 && column != row && leaves_zeros_out;
+    all_fit &= is_there != is_left_out;
+  }
+  template <class Index>
+  void run(std::span<const Index> from, LocalIndex shift, std::span<const double> given) {
+    for (std::size_t k = 0; k < from.size(); ++k) entry(shifted(from[k], shift), given[k]);
+  }
+};
+
 /// With room for all entries as given.
 template <class Index>
 spmv::CrsMatrix make_room(const DividedRowsView<Index>& view) {
@@ -149,18 +213,12 @@ typename CallerDividedRows<Index>::Made CallerDividedRows<Index>::make(const Vie
   team_.run([&](const TeamThread& thread) {
     const auto index = static_cast<std::size_t>(thread.index);
     auto mine = view.nothing_seen();
-    LocalIndex* const columns = rows.columns.data();
-    double* const values = rows.values.data();
-    std::int64_t filled = shares.begin(index);
-    for (LocalIndex row = first_rows[index]; row < first_rows[index + 1]; ++row) {
-      rows.row_offsets[static_cast<std::size_t>(row)] = filled;
-      view.visit(row, mine, [&](LocalIndex column, double value) {
-        columns[filled] = column;
-        values[filled] = value;
-        filled += value != 0 || column == row ? 1 : 0;
-      });
+    StoreEntries store{rows.columns.data(), rows.values.data(), shares.begin(index)};
+    for (store.row = first_rows[index]; store.row < first_rows[index + 1]; ++store.row) {
+      rows.row_offsets[static_cast<std::size_t>(store.row)] = store.filled;
+      view.visit(store.row, mine, store);
     }
-    shares.set_end(index, filled);
+    shares.set_end(index, store.filled);
     seen[index] = std::move(mine);
   });
   shares.join();
@@ -181,20 +239,15 @@ bool CallerDividedRows<Index>::update_in_place(const View& view, spmv::SplitMatr
   matrix.update_values(team_, [&](const TeamThread& thread, LocalIndex begin, LocalIndex end,
                                   std::span<double> values) {
     auto seen = view.nothing_seen();
-    bool all_fit = true;
-    for (LocalIndex row = begin; row < end; ++row) {
-      auto k = static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row)]);
-      const auto last =
-          static_cast<std::size_t>(rows.row_offsets[static_cast<std::size_t>(row) + 1]);
-      view.visit(row, seen, [&](LocalIndex column, double value) {
-        const bool is_there = k < last && rows.columns[k] == column;
-        if (is_there) values[k++] = value;
-        const bool is_left_out = value == 0 && column != row && has_zeros_left_out_;
-        all_fit &= is_there != is_left_out;
-      });
-      all_fit &= k == last;
+    ReplaceEntries replace{rows.columns.data(), values.data(), has_zeros_left_out_};
+    for (replace.row = begin; replace.row < end; ++replace.row) {
+      const auto row = static_cast<std::size_t>(replace.row);
+      replace.next = rows.row_offsets[row];
+      replace.end = rows.row_offsets[row + 1];
+      view.visit(replace.row, seen, replace);
+      replace.all_fit &= replace.next == replace.end;
     }
-    fits[static_cast<std::size_t>(thread.index)] = all_fit && seen.is_valid ? 1 : 0;
+    fits[static_cast<std::size_t>(thread.index)] = replace.all_fit && seen.is_valid ? 1 : 0;
   });
   return std::ranges::find(fits, 0) == fits.end();
 }

@@ -96,7 +96,8 @@ class DividedRowsView {
         kept_begin_(static_cast<LocalIndex>(received.before.count())),
         kept_end_(kept_begin_ +
                   static_cast<LocalIndex>(transfer.kept().end - transfer.kept().begin)),
-        own_begin_(rows.first_row - matrix.first_row()) {
+        own_begin_(rows.first_row - matrix.first_row()),
+        own_count_(std::ssize(rows.own.offsets) - 1) {
     places_of_others_.reserve(rows.columns_of_others.size());
     for (const Index column : rows.columns_of_others)
       places_of_others_.push_back(local_column(matrix, column));
@@ -113,10 +114,11 @@ class DividedRowsView {
     return received ? received->offsets[place + 1] - received->offsets[place] : walk_.length(place);
   }
 
-  /// Calls take(local column, value) for the entries of a row whose columns are right, in ascending
-  /// global order. Notes what it sees.
+  /// Gives the entries of a row whose columns are right to `take`, in ascending global order:
+  /// take.run(columns, shift, values) has those in columns + shift of this rank, and
+  /// take.entry(local column, value) all others. Notes what it sees.
   template <class Take>
-  void visit(LocalIndex row, Seen& seen, const Take& take) const {
+  void visit(LocalIndex row, Seen& seen, Take& take) const {
     const auto [received, place] = place_of(row);
     if (received) {
       for (auto k = static_cast<std::size_t>(received->offsets[place]);
@@ -145,38 +147,33 @@ class DividedRowsView {
 
   /// Takes an entry that may be in the halo.
   template <class Take>
-  void take_rare(LocalIndex column, double value, Seen& seen, const Take& take) const {
+  void take_rare(LocalIndex column, double value, Seen& seen, Take& take) const {
     seen.is_valid &= column >= 0 && std::abs(value) <= largest;
     if (column < 0) return;
     if (column >= row_count_) seen.uses_halo[static_cast<std::size_t>(column - row_count_)] = 1;
-    take(column, value);
+    take.entry(column, value);
   }
 
   template <class Take>
-  void take_own(const Block& own, Seen& seen, const Take& take) const {
-    if (own.columns.empty()) return;
-    const std::int64_t own_rows = std::ssize(walk_.rows().own.offsets) - 1;
-    // Columns ascend, or it is seen.
-    const bool all_stay =
-        own.columns.front() + own_begin_ >= 0 && own.columns.back() + own_begin_ < row_count_;
-    std::int64_t before = -1;
-    bool is_valid = own.columns.back() < own_rows;
-    for (std::size_t k = 0; k < own.columns.size(); ++k) {
-      const Index column = own.columns[k];
-      is_valid &= column > before && std::abs(own.values[k]) <= largest;
-      before = column;
-      if (all_stay)
-        take(static_cast<LocalIndex>(column + own_begin_), own.values[k]);
-      else
-        take_rare(local_column(matrix_, walk_.rows().first_row + column), own.values[k], seen,
-                  take);
-    }
+  void take_own(const Block& own, Seen& seen, Take& take) const {
+    const std::size_t count = own.columns.size();
+    if (count == 0) return;
+    const Index* const columns = own.columns.data();
+    const double* const values = own.values.data();
+    bool is_valid = columns[0] >= 0 && columns[count - 1] < own_count_;
+    for (std::size_t k = 1; k < count; ++k) is_valid &= columns[k - 1] < columns[k];
+    for (std::size_t k = 0; k < count; ++k) is_valid &= std::abs(values[k]) <= largest;
     seen.is_valid &= is_valid;
+    // Columns ascend, or it is seen.
+    if (columns[0] + own_begin_ >= 0 && columns[count - 1] + own_begin_ < row_count_)
+      return take.run(own.columns, static_cast<LocalIndex>(own_begin_), own.values);
+    for (std::size_t k = 0; k < count; ++k)
+      take_rare(local_column(matrix_, walk_.rows().first_row + columns[k]), values[k], seen, take);
   }
 
   /// `last`: the place of the last other in the row.
   template <class Take>
-  void take_others(const Block& others, Index& last, Seen& seen, const Take& take) const {
+  void take_others(const Block& others, Index& last, Seen& seen, Take& take) const {
     for (std::size_t k = 0; k < others.columns.size(); ++k) {
       const Index column = others.columns[k];
       if (column <= last || column >= std::ssize(places_of_others_)) {
@@ -195,6 +192,7 @@ class DividedRowsView {
   LocalIndex kept_begin_;  // rows of the caller that stay on this rank
   LocalIndex kept_end_;
   spmv::GlobalIndex own_begin_;  // the row and column of the matrix that the caller's first is
+  std::int64_t own_count_;  // of the caller's rows
   std::vector<LocalIndex> places_of_others_;
 };
 
