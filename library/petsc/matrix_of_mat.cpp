@@ -241,15 +241,16 @@ void MatrixOfMat::collective_make(Mat aij) {
   expect_square(aij);
   if (!group_) {
     matrix_.emplace(Matrix::from_rows(job_of(PetscObjectComm(reinterpret_cast<PetscObject>(aij))),
-                                      RowsOfMat(aij).rows()));
+                                      RowsOfMat(aij).rows(), options_));
     return;
   }
   const RowArrays rows = collective_gather(*group_, row_arrays_of(aij));
+  Options options = options_;
+  // PETSc says of every matrix what it is, so that half of one is not meant.
+  options.set("triangle", "as-is");
   group_->collective_lead([&] {
-    // PETSc says of every matrix what it is, so that half of one is not meant.
-    matrix_.emplace(Matrix::from_rows(group_->job(),
-                                      {rows.first_row, rows.offsets, rows.columns, rows.values},
-                                      {{"triangle", "as-is"}}));
+    matrix_.emplace(Matrix::from_rows(
+        group_->job(), {rows.first_row, rows.offsets, rows.columns, rows.values}, options));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -42,6 +43,8 @@ class MatrixOfMat {
   /// rows of every rank. Collective. Throws PetscFault, Error.
   MatFacts collective_facts(Mat mat, const NodeCoordinates& nodes) const;
 
+  /// Of the matrix, from the next one on: those of weft::Matrix.
+  void use_options(Options options) { options_ = std::move(options); }
   /// Hands the rows of a group to its leader, from the next matrix on; null: to nobody.
   void use_group(const NodeGroup* group) { group_ = group; }
   const NodeGroup* group() const { return group_; }
@@ -61,6 +64,7 @@ class MatrixOfMat {
   void collective_make(Mat aij);
   void collective_update(Mat aij);
 
+  Options options_;
   Mat converted_ = nullptr;  // of a Mat of another type
   PetscObjectId id_ = 0;
   PetscObjectState places_ = 0;

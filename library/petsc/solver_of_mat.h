@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -44,7 +45,8 @@ class SolverOfMat {
   /// Coordinates for a Mat without a near-null space, from the next solver on, which is made anew.
   void use_coordinates(NodeCoordinates nodes);
   bool has_coordinates() const { return nodes_.dimensions > 0; }
-  /// As MatrixOfMat::use_group.
+  /// As MatrixOfMat::use_options, and use_group.
+  void use_matrix_options(Options options) { matrix_.use_options(std::move(options)); }
   void use_group(const NodeGroup* group) { matrix_.use_group(group); }
   const NodeGroup* group() const { return matrix_.group(); }
   /// Of a group the leader has it.

@@ -26,6 +26,9 @@ const PrefixedOptions& options_of_pc() {
 }
 
 struct PcState {
+  /// PETSc multiplies with its Mat, so that storing this one in another form gains nothing.
+  PcState() { solver.use_matrix_options({{"format", "crs"}}); }
+
   Options options;
   PetscInt groups_per_node = 0;  // that ranks hand their rows in; 0: every rank keeps its own
   SolverOfMat solver;
