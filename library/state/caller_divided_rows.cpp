@@ -1,6 +1,7 @@
 #include "library/state/caller_divided_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -186,17 +187,21 @@ std::vector<GlobalIndex> CallerDividedRows<Index>::halo_of(
     const DividedRows<Index>& rows, const FromBothSides<ReceivedRows>& received) const {
   const spmv::RowPartition& moved = transfer_.moved();
   const int rank = transfer_.rank();
-  std::vector<GlobalIndex> halo;
-  const auto add = [&](GlobalIndex column) {
-    if (column < moved.begin(rank) || column >= moved.end(rank)) halo.push_back(column);
+  std::vector<GlobalIndex> of_moved;  // of rows, or rows, that move: few
+  const auto is_of_others = [&](GlobalIndex column) {
+    return column < moved.begin(rank) || column >= moved.end(rank);
   };
-  for (const Index column : rows.columns_of_others) add(column);
   for (const ReceivedRows* const side : {&received.before, &received.behind})
-    for (const GlobalIndex column : side->columns) add(column);
+    std::ranges::copy_if(side->columns, std::back_inserter(of_moved), is_of_others);
   transfer_.for_each_leaving([&](int, const RowTransfer::Range& leaving) {
-    for (GlobalIndex row = leaving.begin; row < leaving.end; ++row) halo.push_back(row);
+    for (GlobalIndex row = leaving.begin; row < leaving.end; ++row) of_moved.push_back(row);
   });
-  spmv::sort_columns(halo);
+  spmv::sort_columns(of_moved);
+  std::vector<GlobalIndex> given;
+  std::ranges::copy_if(rows.columns_of_others, std::back_inserter(given), is_of_others);
+  std::vector<GlobalIndex> halo;
+  halo.reserve(given.size() + of_moved.size());
+  std::ranges::set_union(given, of_moved, std::back_inserter(halo));
   return halo;
 }
 

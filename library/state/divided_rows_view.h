@@ -99,8 +99,14 @@ class DividedRowsView {
         own_begin_(rows.first_row - matrix.first_row()),
         own_count_(std::ssize(rows.own.offsets) - 1) {
     places_of_others_.reserve(rows.columns_of_others.size());
-    for (const Index column : rows.columns_of_others)
-      places_of_others_.push_back(local_column(matrix, column));
+    auto in_halo = matrix.halo_columns.begin();  // both ascend
+    for (const Index column : rows.columns_of_others) {
+      while (in_halo != matrix.halo_columns.end() && *in_halo < column) ++in_halo;
+      const bool is_in_halo = in_halo != matrix.halo_columns.end() && *in_halo == column;
+      places_of_others_.push_back(
+          is_in_halo ? row_count_ + static_cast<LocalIndex>(in_halo - matrix.halo_columns.begin())
+                     : local_column(matrix, column));
+    }
   }
 
   LocalIndex row_count() const { return row_count_; }
