@@ -27,6 +27,9 @@ constexpr double bytes_of_iteration = 150;  // a row, for the vectors of the met
 constexpr double bytes_of_level_entry = 40;
 constexpr double bytes_of_level_row = 80;
 constexpr double bytes_of_guess = 100;  // a row of a vector, beside its product
+/// The product that begins a solve, sums and what ranks wait for them: 1.5 to 2.5 with two vectors,
+/// where a rank has 2000 to 16 000 rows.
+constexpr double iterations_of_guess = 1;
 /// Of all levels' entries, as multiples of reading them once in the matrix, where an iteration
 /// takes as long as its bytes: 85 to 100 and 215 to 270 of three matrices.
 constexpr double reads_of_new_values = 92;
@@ -48,14 +51,16 @@ double digits_between(double before, double after) {
 }  // namespace
 
 SolveSequence::SolveSequence(ChosenSolver& solver) : solver_(solver), guess_plan_(most_solutions) {
-  collective_note_set_up();
-  set_up_plan_.begin(SetUp::made, 1, costs());
+  collective_renewed(SetUp::made, 1);
 }
 
 /// What is known of the matrix and the preconditioner after a set-up.
 void SolveSequence::collective_note_set_up() {
   spmv::SparseOperator* const before = std::exchange(matrix_, solver_.plain_matrix());
-  if (!matrix_ || matrix_ != before) space_.reset();
+  if (!matrix_ || matrix_ != before) {
+    space_.reset();
+    has_new_sizes_ = false;
+  }
   preconditioner_ = solver_.preconditioner();
   is_stale_ = false;
   has_levels_ = false;
@@ -79,7 +84,12 @@ void SolveSequence::collective_note_set_up() {
         (bytes_of_level_entry * of_level + bytes_of_level_row * static_cast<double>(level.rows));
     level_entries_ += of_level;
   }
-  if (std::exchange(has_new_sizes_, false) && matrix_ == before)
+}
+
+/// Of the rows as the preconditioner has them.
+void SolveSequence::note_sizes() {
+  if (!has_levels_ || !set_up_plan_.looks()) return;
+  if (std::exchange(has_new_sizes_, false))
     std::swap(sizes_, new_sizes_);
   else
     measure_rows(sizes_, nullptr);
@@ -140,6 +150,7 @@ void SolveSequence::collective_renewed(SetUp what, double spread) {
   done_ = what;
   if (what != SetUp::kept) collective_note_set_up();
   set_up_plan_.begin(what, spread, costs());
+  if (what != SetUp::kept) note_sizes();
 }
 
 void SolveSequence::collective_prepare(const Change& change) {
@@ -156,7 +167,8 @@ void SolveSequence::collective_prepare(const Change& change) {
     return;
   }
   if (!matrix_ || !has_levels_) return collective_renew(SetUp::new_values, 1);
-  const double spread = collective_find_spread();
+  const double spread =
+      set_up_plan_.looks() ? collective_find_spread() : std::numeric_limits<double>::infinity();
   collective_renew(set_up_plan_.choose(spread), spread);
 }
 
@@ -190,7 +202,10 @@ void SolveSequence::collective_note(std::span<const double> b, const SolveReport
   const double cost =
       (product_bytes_ + bytes_of_guess * static_cast<double>(matrix_->global_row_count())) /
       iteration_bytes_;
-  guess_plan_.note(space_->digits(), digits_of_iteration_, cost);
+  guess_plan_.note(space_->digits(), digits_of_iteration_,
+                   {.of_vector = cost,
+                    .of_guess = iterations_of_guess,
+                    .of_solve = static_cast<double>(report.iterations)});
   if (guess_plan_.wanted() > 0) space_->collective_take(solver_.solution());
   space_->keep(guess_plan_.wanted());
 }

@@ -54,6 +54,7 @@ class SolveSequence {
   void collective_renew(solver::SetUp what, double spread);
   void collective_renewed(solver::SetUp what, double spread);
   void collective_note_set_up();
+  void note_sizes();
   solver::SetUpPlan::Costs costs() const;
   void measure_rows(std::vector<double>& sizes, std::vector<std::array<double, 2>>* ratios) const;
   double collective_find_spread();

@@ -1,22 +1,24 @@
 #include "solver/recycle/guess_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft::solver {
 
-void GuessPlan::note(std::span<const double> digits, double digits_of_iteration, double cost) {
+void GuessPlan::note(std::span<const double> digits, double digits_of_iteration,
+                     const Costs& costs) {
   if (pause_ > 0) {
     --pause_;
     return;
   }
   if (digits.empty()) return;
   // The most that some of the first vectors save, in iterations.
-  double saved = 0;
+  double saved = -costs.of_guess;
   double most_saved = 0;
   int best = 0;
   int number = 0;
   for (const double each : digits) {
-    saved += (digits_of_iteration > 0 ? each / digits_of_iteration : 0) - cost;
+    saved += (digits_of_iteration > 0 ? each / digits_of_iteration : 0) - costs.of_vector;
     ++number;
     if (saved <= most_saved) continue;
     most_saved = saved;
@@ -24,12 +26,13 @@ void GuessPlan::note(std::span<const double> digits, double digits_of_iteration,
   }
   if (best > 0) {
     count_ = std::min(best + 1, most_);
-    next_pause_ = 2;
     return;
   }
+  if (number < std::min(first_count, most_)) return;  // there were no more yet
   count_ = std::min(first_count, most_);
-  pause_ = next_pause_;
-  next_pause_ = std::min(2 * next_pause_, longest_pause);
+  const double solves =
+      costs.of_solve > 0 ? std::ceil(-saved / (share_of_loss * costs.of_solve)) : longest_pause;
+  pause_ = static_cast<int>(std::clamp(solves - 1, shortest_pause, longest_pause));
 }
 
 }  // namespace weft::solver

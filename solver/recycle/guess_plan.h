@@ -5,9 +5,10 @@
 
 namespace weft::solver {
 
-/// How many of the last solutions a first guess takes: as many as save more iterations than their
-/// products cost, and one more to see whether that would. Where none does, it tries again after 2,
-/// 4, 8, … solves.
+/// How many of the last solutions a first guess takes: as many as save more iterations than they
+/// cost, and one more to see whether that would. Where they save less than the guess costs itself,
+/// it tries again after two solves or as many as it takes for the loss to be a twentieth of their
+/// iterations.
 class GuessPlan {
  public:
   /// `most`: of the vectors.
@@ -16,20 +17,28 @@ class GuessPlan {
   /// Vectors for the next guess; 0: no guess.
   int count() const { return pause_ > 0 ? 0 : count_; }
   /// Solutions that the guesses to come may need.
-  int wanted() const { return pause_ > 2 ? 0 : pause_ > 0 ? 2 : count_; }
+  int wanted() const { return pause_ > 1 ? 0 : pause_ > 0 ? first_count : count_; }
+
+  /// In iterations.
+  struct Costs {
+    double of_vector = 0;
+    double of_guess = 0;  // beside its vectors
+    double of_solve = 0;
+  };
 
   /// Notes a solve. `digits`: by which each vector of its guess made the error smaller;
-  /// `digits_of_iteration`: what an iteration does; `cost`: of a vector, in iterations.
-  void note(std::span<const double> digits, double digits_of_iteration, double cost);
+  /// `digits_of_iteration`: what an iteration does.
+  void note(std::span<const double> digits, double digits_of_iteration, const Costs& costs);
 
  private:
   static constexpr int first_count = 2;
-  static constexpr int longest_pause = 32;
+  static constexpr double shortest_pause = 2;
+  static constexpr double longest_pause = 32;
+  static constexpr double share_of_loss = 0.05;
 
   int most_;
   int count_ = first_count;
   int pause_ = 0;  // solves without a guess that are left
-  int next_pause_ = 2;
 };
 
 }  // namespace weft::solver

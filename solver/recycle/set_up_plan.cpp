@@ -42,7 +42,23 @@ bool SetUpPlan::new_aggregates_pay() const {
          costs_.made - costs_.new_values + excess_of_aggregates_;
 }
 
+void SetUpPlan::note_look(SetUp done) {
+  if (pause_ > 0) {
+    --pause_;
+    return;
+  }
+  if (done != SetUp::new_values || solve_count_ > 1) {
+    renewals_in_turn_ = 0;
+    next_pause_ = first_pause;
+    return;
+  }
+  if (++renewals_in_turn_ < patience) return;
+  pause_ = next_pause_;
+  next_pause_ = std::min(2 * next_pause_, longest_pause);
+}
+
 void SetUpPlan::begin(SetUp done, double spread, const Costs& costs) {
+  note_look(done);
   last_ = done;
   spread_ = spread;
   surprise_ *= surprise_share;

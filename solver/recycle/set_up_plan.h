@@ -23,6 +23,10 @@ const char* name(SetUp what);
 /// larger ones: beyond the largest that has been tried, iterations are taken to grow at least like
 /// the root, as the condition may.
 ///
+/// To find the spread costs a pass over the matrix. Where new values have been due five times in
+/// turn, the next 2, 4, 8 and 16 times it is taken to be infinite; a preconditioner that is kept
+/// ends that.
+///
 /// It computes with numbers that all ranks have alike and reads no clock.
 class SetUpPlan {
  public:
@@ -32,8 +36,11 @@ class SetUpPlan {
     double made = 0;
   };
 
+  /// True if the spread of the next values is to be found, for which the sizes of rows must be
+  /// known from now on.
+  bool looks() const { return pause_ == 0; }
   /// Before a solve with values that differ from those of the set-up. `spread`: at least 1, or
-  /// infinite.
+  /// infinite, as it is taken to be unless the plan looks.
   SetUp choose(double spread) const;
 
   /// After what was done for a solve, which is `choose`'s choice or more, and before the solve.
@@ -43,8 +50,13 @@ class SetUpPlan {
   void end(std::int64_t iterations, double digits);
 
  private:
+  static constexpr int patience = 5;
+  static constexpr int first_pause = 2;
+  static constexpr int longest_pause = 16;
+
   double predicted_excess(double spread) const;
   bool new_aggregates_pay() const;
+  void note_look(SetUp done);
   void note_aggregates(double digits);
 
   Costs costs_;
@@ -61,6 +73,9 @@ class SetUpPlan {
   double recent_excess_of_aggregates_ = 0;  // of a solve
   std::int64_t solve_count_ = 0;  // since new values
   double solves_of_aggregates_ = 0;
+  int renewals_in_turn_ = 0;  // that the plan has chosen after a look
+  int pause_ = 0;  // renewals without a look that are left
+  int next_pause_ = first_pause;
 };
 
 }  // namespace weft::solver

@@ -20,9 +20,6 @@ namespace {
 
 using comm_thread::TeamThread;
 
-/// Pairs of `count` vectors, each with itself and those after it, and each with b.
-int pair_count(int count) { return count * (count + 3) / 2; }
-
 /// The error that rounding leaves of one that is subtracted from its own square.
 constexpr double least_share = 1e-15;
 
@@ -35,8 +32,6 @@ SolutionSpace::SolutionSpace(spmv::SparseOperator& op, spmv::Mode mode, int most
     : op_(op),
       mode_(mode),
       most_(most),
-      sums_(op.communicator(), op.comm_thread(), op.team().thread_count(),
-            pair_count(most + 1) + 1),
       vectors_(static_cast<std::size_t>(most) + 1),
       products_(static_cast<std::size_t>(most) + 1) {}
 
@@ -113,8 +108,17 @@ void SolutionSpace::collective_find_products(int count) {
   }
 }
 
+/// Sums cost what they are made for: most guesses and all judgements need a few.
+comm_thread::ReproducibleSum& SolutionSpace::collective_sums(std::size_t count) {
+  return sums_
+      .try_emplace(count, op_.communicator(), op_.comm_thread(), op_.team().thread_count(),
+                   static_cast<int>(count))
+      .first->second;
+}
+
 std::vector<double> SolutionSpace::collective_dots(std::span<const Pair> pairs) {
   const std::int64_t size = op_.matrix().block_size();
+  comm_thread::ReproducibleSum& sums = collective_sums(pairs.size());
   op_.team().run([&](const TeamThread& thread) {
     for (const spmv::Segment& segment : op_.segments(thread.index))
       for (std::int64_t i = 0; i < segment.count; i += size) {
@@ -122,13 +126,13 @@ std::vector<double> SolutionSpace::collective_dots(std::span<const Pair> pairs) 
         const std::int64_t count = std::min(size, segment.count - i);
         int scalar = 0;
         for (const Pair& pair : pairs)
-          sums_.part(thread.index, scalar++)
+          sums.part(thread.index, scalar++)
               .add(spmv::block_dot(pair.a + begin, pair.b + begin, count));
       }
-    sums_.collective_reduce(thread);
+    sums.collective_reduce(thread);
   });
   std::vector<double> dots;
-  for (int i = 0; i < static_cast<int>(pairs.size()); ++i) dots.push_back(sums_.result(i));
+  for (int i = 0; i < static_cast<int>(pairs.size()); ++i) dots.push_back(sums.result(i));
   return dots;
 }
 

@@ -67,6 +67,7 @@ class SolutionSpace {
   void collective_find_products(int count);
   void collective_multiply(spmv::Operand& vector, double* product);
   void collective_multiply_block(std::size_t first, std::size_t width);
+  comm_thread::ReproducibleSum& collective_sums(std::size_t count);
   std::vector<double> collective_dots(std::span<const Pair> pairs);
   bool collective_is_last(std::span<const double> x);
   void copy(std::span<const double> from, double* to);
@@ -77,7 +78,7 @@ class SolutionSpace {
   spmv::SparseOperator& op_;
   spmv::Mode mode_;
   int most_;
-  comm_thread::ReproducibleSum sums_;
+  std::map<std::size_t, comm_thread::ReproducibleSum> sums_;  // by how many are added at once
   std::vector<std::unique_ptr<spmv::Operand>> vectors_;  // the differences; the last is `other`
   std::vector<Array> products_;  // A times them
   Array newest_product_;

@@ -69,6 +69,33 @@ TEST_CASE("values of another kind in each solve get new ones each time") {
   CHECK(plan.choose(1) == SetUp::kept);
 }
 
+/// Solves before which the plan looks at values that have nothing in common, but for those of
+/// `like_before`, which have not changed much.
+std::vector<int> solves_with_looks(int solves, int like_before) {
+  const SetUpPlan::Costs costs{.new_values = 14, .made = 40};
+  SetUpPlan plan;
+  plan.begin(SetUp::made, 1, costs);
+  plan.end(10, 8);
+  std::vector<int> looked;
+  for (int solve = 1; solve < solves; ++solve) {
+    const bool looks = plan.looks();
+    if (looks) looked.push_back(solve);
+    const double spread = !looks                 ? std::numeric_limits<double>::infinity()
+                          : solve == like_before ? 1.01
+                                                 : 1000;
+    const SetUp chosen = plan.choose(spread);
+    CHECK(chosen == (looks && solve == like_before ? SetUp::kept : SetUp::new_values));
+    plan.begin(chosen, spread, costs);
+    plan.end(10, 8);
+  }
+  return looked;
+}
+
+TEST_CASE("a plan that has renewed five times in turn looks rarely") {
+  CHECK(solves_with_looks(60, -1) == std::vector<int>{1, 2, 3, 4, 5, 8, 13, 22, 39, 56});
+  CHECK(solves_with_looks(18, 8) == std::vector<int>{1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14, 17});
+}
+
 TEST_CASE("a change that rows do not show is noticed by its iterations") {
   const SetUpPlan::Costs costs{.new_values = 5, .made = 12};
   SetUpPlan plan;
@@ -137,30 +164,59 @@ TEST_CASE("aggregates of older values are made anew where that pays") {
 TEST_CASE("a guess takes as many solutions as save iterations") {
   GuessPlan plan(8);
   CHECK(plan.count() == 2);
-  plan.note(std::vector<double>{1, 1}, 1, 0.5);
+  plan.note(std::vector<double>{1, 1}, 1, {.of_vector = 0.5});
   CHECK(plan.count() == 3);
-  plan.note(std::vector<double>{1, 1, 0.7}, 1, 0.5);
+  plan.note(std::vector<double>{1, 1, 0.7}, 1, {.of_vector = 0.5});
   CHECK(plan.count() == 4);
-  plan.note(std::vector<double>{1, 1, 0.7, 0.1}, 1, 0.5);
+  plan.note(std::vector<double>{1, 1, 0.7, 0.1}, 1, {.of_vector = 0.5});
   CHECK(plan.count() == 4);
-  plan.note(std::vector<double>{1, 0.1, 0.1, 0.1}, 1, 0.5);
+  plan.note(std::vector<double>{1, 0.1, 0.1, 0.1}, 1, {.of_vector = 0.5});
   CHECK(plan.count() == 2);
   CHECK(plan.wanted() == 2);
 }
 
-TEST_CASE("where a guess gains nothing, the next ones come after longer and longer pauses") {
+TEST_CASE("vectors of a guess must save together what it costs") {
+  const GuessPlan::Costs costs{.of_vector = 0.3, .of_guess = 1.5};
   GuessPlan plan(8);
-  const std::vector<double> nothing{0.01, 0.01};
+  plan.note(std::vector<double>{0.8}, 1, costs);  // there are no more vectors yet
+  CHECK(plan.count() == 2);
+  plan.note(std::vector<double>{1.5, 0.8}, 1, costs);
+  CHECK(plan.count() == 3);
+  plan.note(std::vector<double>{0.8, 0.8, 0.4}, 1, costs);
+  CHECK(plan.count() == 0);
+}
+
+/// Solves for which the plan guesses, where each guess of two vectors costs two iterations in vain.
+std::vector<int> solves_with_guesses(int solves, double iterations) {
+  const GuessPlan::Costs costs{.of_vector = 0.5, .of_guess = 1, .of_solve = iterations};
+  GuessPlan plan(8);
   std::vector<int> tried;
-  for (int solve = 0; solve < 40; ++solve) {
+  for (int solve = 0; solve < solves; ++solve) {
     if (plan.count() > 0) {
       tried.push_back(solve);
-      plan.note(nothing, 1, 0.5);
+      CHECK(plan.wanted() == 2);
+      plan.note(std::vector<double>{0.0, 0.0}, 1, costs);
     } else {
-      plan.note({}, 1, 0.5);
+      plan.note({}, 1, costs);
     }
   }
-  CHECK(tried == std::vector<int>{0, 3, 8, 17, 34});
+  return tried;
+}
+
+TEST_CASE("where guesses gain nothing, they come as rarely as their loss asks for") {
+  CHECK(solves_with_guesses(20, 100) == std::vector<int>{0, 3, 6, 9, 12, 15, 18});
+  CHECK(solves_with_guesses(20, 10) == std::vector<int>{0, 4, 8, 12, 16});  // 2 of 40 iterations
+  CHECK(solves_with_guesses(45, 2) == std::vector<int>{0, 20, 40});
+  CHECK(solves_with_guesses(70, 0) == std::vector<int>{0, 32, 64});
+}
+
+TEST_CASE("solutions are taken for the guesses to come only") {
+  GuessPlan plan(8);
+  plan.note(std::vector<double>{0.0, 0.0}, 1, {.of_guess = 2, .of_solve = 10});
+  for (const int wanted : {0, 0, 2, 2}) {  // after which the next guess has two
+    CHECK(plan.wanted() == wanted);
+    plan.note({}, 1, {});
+  }
 }
 
 }  // namespace weft::solver
