@@ -430,6 +430,7 @@ set(WEFT_PROGRAM_SOURCES
     library/roofline/vector_kernels.cpp
     library/system/file_sequence.cpp
     library/system/jacobi_system.cpp
+    library/system/kept_file_sequence.cpp
     library/system/measured_machine.cpp
     library/system/memory_forecast.cpp
     library/system/numbered_files.cpp

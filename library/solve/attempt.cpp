@@ -59,6 +59,7 @@ void Attempt::collective_set_up_again(const SolveSettings& settings,
 
 void Attempt::collective_make_preconditioner() {
   const perfmodel::Stopwatch watch;
+  ++made_count_;
   try {
     if (context_.collective_make_preconditioner) {
       preconditioner_ = context_.collective_make_preconditioner();

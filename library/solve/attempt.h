@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
@@ -73,6 +74,8 @@ class Attempt {
   /// What the preconditioner has found in the matrix, a sentence; empty: nothing.
   const std::string& found() const { return found_; }
   double preconditioner_seconds() const { return preconditioner_seconds_; }
+  /// How many preconditioners have been made, where new values do not count that one has taken.
+  std::int64_t made_count() const { return made_count_; }
 
  private:
   void forget_method();
@@ -89,6 +92,7 @@ class Attempt {
   const solver::SchwarzPreconditioner* schwarz_ = nullptr;
   std::string found_;
   double preconditioner_seconds_ = 0;
+  std::int64_t made_count_ = 0;
   std::unique_ptr<solver::DeflatedPreconditioner> deflated_;  // where the null space is known
   solver::KrylovMethod::Options options_;
   MethodChoice choice_{nullptr, ""};

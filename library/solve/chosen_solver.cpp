@@ -134,6 +134,10 @@ void ChosenSolver::collective_turn(std::string reason) {
   collective_take_way();
 }
 
+void ChosenSolver::collective_turn_to(std::size_t way) {
+  while (way_ < way && !is_last_way()) collective_turn("as in the run that this continues");
+}
+
 void ChosenSolver::collective_make_ready() {
   if (attempt_.is_set_up()) return;
   // An earlier solve or renewal has ended in an error.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -54,6 +55,11 @@ class ChosenSolver {
   /// comm_thread::InputError where all ways refuse the matrix.
   void collective_make_ready();
 
+  /// Number of the way in use, from 0.
+  std::size_t way() const { return way_; }
+  /// Turns to the next ways up to that one, or to the last.
+  void collective_turn_to(std::size_t way);
+
   /// Solves A·x = b from `guess`. Shape: b: [element_count].
   /// Throws comm_thread::InputError where all ways refuse the matrix, or the method takes no guess.
   solver::SolveReport collective_solve(std::span<const double> b,
@@ -105,6 +111,8 @@ class ChosenSolver {
   }
   const solver::SchwarzPreconditioner* schwarz() const { return attempt_.schwarz(); }
   double preconditioner_seconds() const { return attempt_.preconditioner_seconds(); }
+  /// How many preconditioners have been made, where new values do not count that one has taken.
+  std::int64_t made_count() const { return attempt_.made_count(); }
 
   /// What was tried and why, in lines, where the decision table chose.
   const std::vector<std::string>& decisions() const { return decisions_; }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "solver/levels/level_report.h"
@@ -63,6 +65,7 @@ void SolveSequence::collective_note_set_up() {
   }
   preconditioner_ = solver_.preconditioner();
   is_stale_ = false;
+  has_turned_ = false;
   has_levels_ = false;
   if (!matrix_) return;
   const auto rows = static_cast<double>(matrix_->global_row_count());
@@ -154,8 +157,8 @@ void SolveSequence::collective_renewed(SetUp what, double spread) {
 }
 
 void SolveSequence::collective_prepare(const Change& change) {
-  // The solver may have turned to another one in the last solve.
-  if (preconditioner_ != solver_.preconditioner()) collective_renewed(SetUp::made, 1);
+  has_turned_ = has_turned_ || preconditioner_ != solver_.preconditioner();
+  if (has_turned_) collective_renewed(SetUp::made, 1);
   if (change.has_new_values) {
     is_stale_ = true;
     has_new_sizes_ = false;
@@ -172,12 +175,49 @@ void SolveSequence::collective_prepare(const Change& change) {
   collective_renew(set_up_plan_.choose(spread), spread);
 }
 
+void SolveSequence::make_space() {
+  if (space_ || !matrix_ || solver_.entry().needs_grid) return;
+  space_.emplace(*matrix_, *spmv::parse_mode(solver_.settings().mode), most_solutions);
+}
+
+template <class Carry>
+void SolveSequence::for_each_number(const Carry& carry) {
+  has_turned_ = has_turned_ || preconditioner_ != solver_.preconditioner();
+  carry(has_turned_);
+  carry(is_stale_);
+  carry(digits_of_iteration_);
+  guess_plan_.for_each_number(carry);
+  set_up_plan_.for_each_number(carry);
+  make_space();
+  if (space_) space_->for_each_number(carry);
+}
+
+std::vector<double> SolveSequence::numbers() {
+  std::vector<double> all;
+  for_each_number([&](auto& number) { all.push_back(static_cast<double>(number)); });
+  return all;
+}
+
+std::vector<double*> SolveSequence::collective_vectors() {
+  return space_ ? space_->collective_vectors() : std::vector<double*>{};
+}
+
+bool SolveSequence::collective_take(std::span<const double> numbers) {
+  if (numbers.size() != this->numbers().size()) return false;
+  std::size_t next = 0;
+  for_each_number([&](auto& number) {
+    number = static_cast<std::remove_reference_t<decltype(number)>>(numbers[next++]);
+  });
+  has_solved_ = true;
+  return true;
+}
+
 /// The best guess of the last solutions and the caller's.
 solver::Guess SolveSequence::collective_guess(std::span<const double> b,
                                               const solver::Guess& guess) {
   guess_vectors_ = 0;
-  if (!matrix_ || solver_.entry().needs_grid) return guess;
-  if (!space_) space_.emplace(*matrix_, *spmv::parse_mode(solver_.settings().mode), most_solutions);
+  make_space();
+  if (!space_) return guess;
   const int count = std::min(guess_plan_.count(), space_->size());
   if (count == 0) return guess;
   if (start_.size() != b.size()) start_ = perfmodel::HugePageBuffer<double>(b.size());

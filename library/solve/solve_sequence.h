@@ -47,10 +47,22 @@ class SolveSequence {
     if (iteration == 1) first_residual_ = residual;
   }
 
+  /// What a solve learns from those before, beside the matrix and the preconditioner: numbers, and
+  /// vectors, of which there are as many as the numbers say. Shape: each [element_count].
+  std::vector<double> numbers();
+  std::vector<double*> collective_vectors();
+  /// Takes numbers of another sequence, whose matrix and preconditioner have the values of those
+  /// that there are; its vectors are those of `collective_vectors` then. False, and nothing done,
+  /// where the numbers are not as many.
+  bool collective_take(std::span<const double> numbers);
+
   solver::SetUp set_up() const { return done_; }  // for the last solve
   int guess_vectors() const { return guess_vectors_; }  // earlier solutions in its guess
 
  private:
+  template <class Carry>
+  void for_each_number(const Carry& carry);
+  void make_space();
   void collective_renew(solver::SetUp what, double spread);
   void collective_renewed(solver::SetUp what, double spread);
   void collective_note_set_up();
@@ -70,6 +82,7 @@ class SolveSequence {
   bool has_levels_ = false;  // of a preconditioner that may be kept
   bool has_solved_ = false;
   bool is_stale_ = false;  // the matrix has other values than the preconditioner
+  bool has_turned_ = false;  // the solver, to another preconditioner in the last solve
   double product_bytes_ = 0;  // of all ranks
   double level_entries_ = 0;  // of the preconditioner
   double iteration_bytes_ = 0;

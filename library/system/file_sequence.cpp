@@ -17,18 +17,28 @@ namespace weft::library {
 using comm_thread::InputError;
 
 FileSequence::FileSequence(const comm_thread::Crew& crew, SolveSettings settings,
-                           const std::string& matrices, std::string right_hand_side)
+                           const std::string& matrices, std::string right_hand_side,
+                           solver::Checkpoints* checkpoints)
     : crew_(crew),
       settings_(std::move(settings)),
       matrices_(matrices),
       right_hand_side_(std::move(right_hand_side)),
-      number_(matrices_.collective_first(crew.communicator())) {
+      number_(matrices_.collective_first(crew.communicator())),
+      checkpoints_(checkpoints) {
   if (!NumberedFiles::is_pattern(right_hand_side_)) return;
   try {
     right_hand_sides_.emplace(right_hand_side_);
   } catch (const InputError& error) {
     throw InputError(comm_thread::option_name("rhs") + ": " + error.what());
   }
+}
+
+spmv::DistributedMatrix FileSequence::collective_load(int number) {
+  LoadedMatrix loaded = collective_load_matrix(crew_.communicator(), crew_.team(),
+                                               spmv::Problem::of_file(matrices_.path(number)),
+                                               settings_, true, remarks_);
+  if (!loaded.half.empty()) throw InputError(loaded.half);
+  return std::move(loaded.matrix);
 }
 
 /// Gives values to the matrix that there is, where all ranks have the same places, unless all have
@@ -67,24 +77,38 @@ void FileSequence::collective_set_up(spmv::DistributedMatrix matrix) {
     if (sequence_) sequence_->note_iteration(iteration, residual);
   };
   solver_ = std::make_unique<ChosenSolver>(system_->op(), settings_, system_->context(), hooks);
-  if (settings_.recycles()) sequence_.emplace(*solver_);
+  made_count_ = 0;
+}
+
+/// Notes of which files the preconditioner is, after a solve with the matrix of the next file.
+void FileSequence::note_set_up(bool has_new_values) {
+  if (made_count_ != solver_->made_count()) made_from_ = number_;
+  if (made_count_ != solver_->made_count() || has_new_values) values_from_ = number_;
+  made_count_ = solver_->made_count();
 }
 
 std::optional<FileSequence::Step> FileSequence::collective_next() {
-  if (system_ && !matrices_.collective_exists(crew_.communicator(), number_)) return std::nullopt;
+  if (is_stopped_) return std::nullopt;
+  const bool continues = checkpoints_ && checkpoints_->has_state();
+  if (continues) collective_restore();
+  if (system_ && !matrices_.collective_exists(crew_.communicator(), number_)) {
+    collective_keep();
+    return std::nullopt;
+  }
   Step step;
   step.path = matrices_.path(number_);
   perfmodel::Stopwatch watch;
   const auto problem = spmv::Problem::of_file(step.path);
-  LoadedMatrix loaded = collective_load_matrix(crew_.communicator(), crew_.team(), problem,
-                                               settings_, true, remarks_);
-  if (!loaded.half.empty()) throw InputError(loaded.half);
+  spmv::DistributedMatrix matrix = collective_load(number_);
   const std::string word = right_hand_sides_ ? right_hand_sides_->path(number_) : right_hand_side_;
   step.read_seconds = watch.seconds();
   watch = {};
-  const Taken taken = collective_take(loaded.matrix);
+  const Taken taken = collective_take(matrix);
   const bool has_new_values = taken == Taken::places;
-  if (taken == Taken::nothing) collective_set_up(std::move(loaded.matrix));
+  if (taken == Taken::nothing) {
+    collective_set_up(std::move(matrix));
+    if (settings_.recycles()) sequence_.emplace(*solver_);
+  }
   if (sequence_)
     sequence_->collective_prepare({.has_new_values = has_new_values});
   else if (has_new_values)
@@ -97,6 +121,7 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
   step.outcome = sequence_ ? sequence_->collective_solve(b.front().span(), std::nullopt)
                            : solver_->collective_solve(b.front().span());
   step.solve_seconds = watch.seconds();
+  if (continues) step.outcome.explanation += checkpoints_->report().warning;
   step.method = solver_->entry().name;
   step.preconditioner = solver_->settings().preconditioner;
   step.set_up = sequence_                ? solver::name(sequence_->set_up())
@@ -105,8 +130,16 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
                                          : "made";
   if (sequence_) step.earlier_solutions = sequence_->guess_vectors();
   has_converged_ = has_converged_ && step.outcome.status == solver::SolveStatus::converged;
+  note_set_up(step.set_up == solver::name(solver::SetUp::new_values));
   ++number_;
+  collective_keep_if_due();
   return step;
+}
+
+solver::SolveStatus FileSequence::status() const {
+  using solver::SolveStatus;
+  if (is_stopped_) return SolveStatus::stopped;
+  return has_converged_ ? SolveStatus::converged : SolveStatus::not_converged;
 }
 
 std::string FileSequence::Step::heading() {

@@ -30,13 +30,16 @@ std::string name_of(const SolveIdentity& identity) {
           strnlen(identity.recurrence.data(), identity.recurrence.size())};
 }
 
+std::string other_name(const std::string& found, const std::string& wanted) {
+  return "is of the method " + found + "; expected one of " + wanted;
+}
+
 /// The sentence about the first difference; empty where there is none.
 std::string difference(const SolveIdentity& found, const SolveIdentity& wanted) {
   if (found.row_count != wanted.row_count)
     return "is of a system with " + std::to_string(found.row_count) + " rows; expected one with " +
            std::to_string(wanted.row_count);
-  if (name_of(found) != name_of(wanted))
-    return "is of the method " + name_of(found) + "; expected one of " + name_of(wanted);
+  if (name_of(found) != name_of(wanted)) return other_name(name_of(found), name_of(wanted));
   if (found.matrix != wanted.matrix) return "is of another matrix; expected one of this matrix";
   if (found.right_hand_side != wanted.right_hand_side)
     return "is of another right-hand side; expected one of this system";
@@ -99,6 +102,11 @@ void Checkpoints::close() {
 
 std::string Checkpoints::state_name() const {
   return has_state_ ? name_of(state_.identity) : std::string();
+}
+
+void Checkpoints::check_state_of(const std::string& recurrence) const {
+  if (state_name() != recurrence)
+    throw InputError(source_ + ": " + other_name(state_name(), recurrence));
 }
 
 std::span<const double> Checkpoints::state_scalars() const {
@@ -165,6 +173,15 @@ Checkpoints::Wish Checkpoints::after_iteration(std::int64_t iteration) {
   if (--calls_left_ > 0) return wish;
   post_agreement(options_.every_iterations == 0 && since_kept_.seconds() >= options_.every_seconds);
   return wish;
+}
+
+Checkpoints::Wish Checkpoints::collective_after_step(std::int64_t step) {
+  tell_failure(false);
+  ++calls_since_;
+  post_agreement(options_.every_iterations == 0 && since_kept_.seconds() >= options_.every_seconds);
+  const Wish wish = take_agreement();
+  const bool is_due = options_.every_iterations > 0 && is_interval_over(step);
+  return wish == Wish::none && is_due ? Wish::keep : wish;
 }
 
 Checkpoints::Wish Checkpoints::after_sweep(std::int64_t iteration) {

@@ -82,6 +82,11 @@ class Checkpoints {
 
   /// True if states are kept, or there is one to begin from.
   bool is_used() const { return !options_.path.empty() || has_state_; }
+  /// True if states are kept.
+  bool keeps_states() const { return !options_.path.empty(); }
+  /// Throws where the state to begin from is of another recurrence. Throws comm_thread::InputError,
+  /// the same on all ranks.
+  void check_state_of(const std::string& recurrence) const;
   /// True if a state has been read and not been taken.
   bool has_state() const { return has_state_; }
   /// The iteration after which it was kept.
@@ -94,6 +99,10 @@ class Checkpoints {
   /// Agrees with the other ranks on what to do, at most five times a second; the answer is known an
   /// iteration later. Thread: the primary thread of every rank, after each iteration.
   Wish after_iteration(std::int64_t iteration);
+
+  /// The same for steps of seconds: agrees at once, in every step. Collective. Thread: the main
+  /// thread, outside the team.
+  Wish collective_after_step(std::int64_t step);
 
   /// The same for ranks that do not go on in step: never waits for another one, and ranks learn at
   /// different times what they have agreed on. Each then keeps its state once for each `keep`,

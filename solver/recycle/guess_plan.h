@@ -30,6 +30,13 @@ class GuessPlan {
   /// `digits_of_iteration`: what an iteration does.
   void note(std::span<const double> digits, double digits_of_iteration, const Costs& costs);
 
+  /// Calls carry(number) for each number of the state.
+  template <class Carry>
+  void for_each_number(const Carry& carry) {
+    carry(count_);
+    carry(pause_);
+  }
+
  private:
   static constexpr int first_count = 2;
   static constexpr double shortest_pause = 2;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace weft::solver {
 
@@ -48,6 +49,22 @@ class SetUpPlan {
   /// After that solve: its iterations, and by how many digits they made the residual smaller; 0
   /// iterations where there were too few to tell.
   void end(std::int64_t iterations, double digits);
+
+  /// Calls carry(number) for each number of the state.
+  template <class Carry>
+  void for_each_number(const Carry& carry) {
+    carry(costs_.new_values);
+    carry(costs_.made);
+    carry(last_);
+    for (double* const number : {&spread_, &exponent_, &tried_spread_, &surprise_, &rate_of_made_,
+                                 &rate_of_values_, &last_digits_, &excess_, &excess_of_aggregates_,
+                                 &recent_excess_of_aggregates_, &solves_of_aggregates_})
+      carry(*number);
+    carry(solve_count_);
+    carry(renewals_in_turn_);
+    carry(pause_);
+    carry(next_pause_);
+  }
 
  private:
   static constexpr int patience = 5;

@@ -46,6 +46,19 @@ void SolutionSpace::collective_make_vector(int number) {
   if (products_[i].size() == 0) products_[i] = Array(op_.element_count());
 }
 
+std::vector<double*> SolutionSpace::collective_vectors() {
+  size_ = std::clamp(size_, 0, most_);
+  product_count_ = std::clamp(product_count_, 0, size_);
+  std::vector<double*> vectors;
+  for (int i = 0; i < size_; ++i) {
+    collective_make_vector(i);
+    vectors.push_back(vectors_[static_cast<std::size_t>(i)]->values());
+  }
+  for (int i = 0; i < product_count_; ++i)
+    vectors.push_back(products_[static_cast<std::size_t>(i)].data());
+  return vectors;
+}
+
 void SolutionSpace::collective_multiply(spmv::Operand& vector, double* product) {
   perfmodel::PhaseTimer timer;
   op_.team().run([&](const TeamThread& thread) {

@@ -56,6 +56,16 @@ class SolutionSpace {
   /// there was no guess.
   const std::vector<double>& digits() const { return digits_; }
 
+  /// Calls carry(number) for each number of the state between two solves.
+  template <class Carry>
+  void for_each_number(const Carry& carry) {
+    carry(size_);
+    carry(product_count_);
+    carry(taken_count_);
+  }
+  /// The vectors of that state, as many as its numbers say. Shape: each [element_count].
+  std::vector<double*> collective_vectors();
+
  private:
   using Array = perfmodel::HugePageBuffer<double>;
   struct Pair {

@@ -32,7 +32,6 @@
 #include "spmv/formats/matrix_file.h"
 #include "spmv/formats/vtk_file.h"
 #include "spmv/modes/mode.h"
-#include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
 #include "tools/job/progress_line.h"
@@ -375,16 +374,21 @@ int collective_solve(Job& job, SolveOptions options, const perfmodel::Stopwatch&
 int collective_solve_files(Job& job, const SolveOptions& options) {
   const ReportFile file(job, options.json_path);
   Json report = collective_start_report(job, "solve");
-  library::FileSequence files(job.crew(), options, options.sequence, options.right_hand_side);
+  JobCheckpoints checkpoints(job, options.checkpoints);
+  library::FileSequence files(job.crew(), options, options.sequence, options.right_hand_side,
+                              checkpoints.get());
   const bool prints = job.is_root() && !file.is_standard_output();
   if (prints) fmt::print("{}\n", library::FileSequence::Step::heading());
   while (const auto step = files.collective_next()) {
     if (prints) fmt::print("{}\n", step->line());
     report["sequence"].push_back(step->json());
   }
-  report["status"] = files.has_converged() ? "converged" : "not-converged";
+  std::string explanation;
+  checkpoints.finish(files.status(), explanation);
+  if (prints && !explanation.empty()) fmt::print("stopped {}\n", explanation);
+  report["status"] = solver::name(files.status());
   file.collective_write(report);
-  return files.has_converged() ? 0 : exit_code_not_converged;
+  return checkpoints.exit_code(files.status());
 }
 
 int solve(const comm_thread::MpiSession& session, int rank_count, const CLI::App& command,
