@@ -307,6 +307,7 @@ set(WEFT_LIBRARY_SOURCES
     spmv/files/matrix_market_file.cpp
     spmv/files/matrix_market_header.cpp
     spmv/files/matrix_market_output.cpp
+    spmv/files/matrix_market_pipeline.cpp
     spmv/files/matrix_market_reader.cpp
     spmv/files/matrix_market_rounds.cpp
     spmv/files/matrix_market_router.cpp

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_file.h"
@@ -19,20 +20,21 @@ struct MatrixMarketPass {
   bool has_fault = false;
 };
 
-/// Passes over the data lines of `file` once, in rounds, and delivers the entries that `read`
-/// finds.
+/// Passes over data lines once, in rounds, and delivers their entries.
 ///
-/// `read(lines, keep)`: calls `keep(entry)` for each entry in `lines` and returns the number of
-/// lines of data, or -1 for a fault. `take(entry)`: called on the rank that owns the entry's row.
+/// `collective_round(keep, router, count)`: calls `keep(entry)` for each entry of a round, until
+/// the router is full, adds the number of lines of data to `count` and returns whether this rank
+/// has more; throws TextFault for a fault. `take(entry)`: called on the rank that owns the entry's
+/// row.
 /// Every round ends with one reduction in which the ranks agree whether anybody has more or has
 /// met a fault; entries travel only in rounds in which somebody has some for others. A fault ends
 /// the pass on all ranks in the same round.
 /// Collective. Memory: a few MB.
-template <class Read, class Take>
-MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dealing dealing,
-                                 const RowPartition& partition, Read&& read, Take&& take) {
-  MatrixMarketRounds rounds(file, dealing);
-  MatrixMarketRouter router(file.communicator(), partition);
+template <class Round, class Take>
+MatrixMarketPass collective_pass_in_rounds(const comm_thread::Communicator& communicator,
+                                           const RowPartition& partition, Round&& collective_round,
+                                           Take&& take) {
+  MatrixMarketRouter router(communicator, partition);
   const auto keep = [&](const MatrixEntry& entry) {
     if (router.owns(entry.row))
       take(entry);
@@ -45,17 +47,12 @@ MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dea
     enum { more, faults, senders, entries };
     std::array<std::int64_t, 4> state{};
     try {
-      state[more] = rounds.collective_round([&](std::string_view lines) {
-        const std::int64_t count = read(lines, keep);
-        if (count < 0) throw TextFault("");
-        state[entries] += count;
-        return !router.is_full();
-      });
+      state[more] = collective_round(keep, std::as_const(router), state[entries]);
     } catch (const TextFault&) {
       state[faults] = 1;
     }
     state[senders] = !router.is_empty();
-    file.communicator().sum(state);
+    communicator.sum(state);
     if (state[senders] > 0)
       for (const auto& [rank, list] : router.collective_exchange())
         for (const MatrixEntry& entry : list) take(entry);
@@ -64,6 +61,25 @@ MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dea
     has_more = state[more] > 0;
   }
   return pass;
+}
+
+/// The same for the entries that `read` finds in the lines of `file`. `read(lines, keep)`: calls
+/// `keep(entry)` for each entry in `lines` and returns the number of lines of data, or -1 for a
+/// fault.
+template <class Read, class Take>
+MatrixMarketPass collective_pass(MatrixMarketFile& file, MatrixMarketRounds::Dealing dealing,
+                                 const RowPartition& partition, Read&& read, Take&& take) {
+  MatrixMarketRounds rounds(file, dealing);
+  const auto collective_round = [&](const auto& keep, const MatrixMarketRouter& router,
+                                    std::int64_t& count) {
+    return rounds.collective_round([&](std::string_view lines) {
+      const std::int64_t more = read(lines, keep);
+      if (more < 0) throw TextFault("");
+      count += more;
+      return !router.is_full();
+    });
+  };
+  return collective_pass_in_rounds(file.communicator(), partition, collective_round, take);
 }
 
 }  // namespace weft::spmv

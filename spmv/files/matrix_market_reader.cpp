@@ -6,21 +6,23 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "comm_thread/mpi/error_agreement.h"
 #include "comm_thread/mpi/input_error.h"
-#include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_entries.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_pass.h"
+#include "spmv/files/matrix_market_pipeline.h"
 #include "spmv/files/number_text.h"
 #include "spmv/files/text_fault.h"
 #include "spmv/files/text_lines.h"
 #include "spmv/matrix/assembly.h"
 #include "spmv/names/file_format.h"
+#include "spmv/rows/entry_sample.h"
 #include "spmv/rows/partition.h"
 
 namespace weft::spmv {
@@ -34,7 +36,8 @@ using Values = MatrixMarketEntries::Values;
 /// One file, read to the end as often as needed.
 class MatrixReader {
  public:
-  explicit MatrixReader(MatrixMarketFile file) : file_(std::move(file)), entries_(file_.header()) {}
+  MatrixReader(MatrixMarketFile file, const ComputeTeam& team)
+      : file_(std::move(file)), team_(team), entries_(file_.header()) {}
 
   const MatrixMarketHeader& header() const { return file_.header(); }
 
@@ -50,28 +53,31 @@ class MatrixReader {
     std::array<std::int64_t, 2> sides{};  // of the diagonal, on which there are entries
     const bool is_array = header().format == MatrixMarketHeader::Format::array;
     std::int64_t next = is_array ? file_.collective_first_number() : 0;
+    const auto mirror = [&](const MatrixEntry& entry, const auto& keep) {
+      // The matrix is sparse even where the file is not.
+      if (is_array && entry.value == 0 && entry.row != entry.column) return;
+      keep(entry);
+      if (header().symmetry == Symmetry::general || entry.row == entry.column) return;
+      sides[entry.row < entry.column ? 1 : 0] = 1;
+      // A column below 0 marks a mirrored entry on its way.
+      keep({entry.column, ~entry.row,
+            header().symmetry == Symmetry::symmetric ? entry.value : -entry.value});
+    };
     const auto read = [&](std::string_view lines, const auto& keep) {
-      const auto take_half = [&](const MatrixEntry& entry) {
-        // The matrix is sparse even where the file is not.
-        if (is_array && entry.value == 0 && entry.row != entry.column) return;
-        keep(entry);
-        if (header().symmetry == Symmetry::general || entry.row == entry.column) return;
-        sides[entry.row < entry.column ? 1 : 0] = 1;
-        // A column below 0 marks a mirrored entry on its way.
-        keep({entry.column, ~entry.row,
-              header().symmetry == Symmetry::symmetric ? entry.value : -entry.value});
-      };
+      const auto take_half = [&](const MatrixEntry& entry) { mirror(entry, keep); };
       return is_array ? entries_.parse_array(lines, next, take_half)
                       : entries_.parse(lines, values, take_half);
     };
+    const auto take_one = [&](const MatrixEntry& entry) {
+      const bool is_mirrored = entry.column < 0;
+      take(MatrixEntry{entry.row, is_mirrored ? ~entry.column : entry.column, entry.value},
+           is_mirrored);
+    };
     const auto dealing =
         is_array ? MatrixMarketRounds::Dealing::no : MatrixMarketRounds::Dealing::yes;
-    const MatrixMarketPass pass =
-        collective_pass(file_, dealing, partition, read, [&](const MatrixEntry& entry) {
-          const bool is_mirrored = entry.column < 0;
-          take(MatrixEntry{entry.row, is_mirrored ? ~entry.column : entry.column, entry.value},
-               is_mirrored);
-        });
+    const MatrixMarketPass pass = MatrixMarketPipeline::can_help(file_, team_)
+                                      ? collective_read_ahead(partition, values, mirror, take_one)
+                                      : collective_pass(file_, dealing, partition, read, take_one);
     if (pass.has_fault || pass.entry_count != header().entry_count)
       file_.collective_fail([&](std::string_view line,
                                 std::int64_t number) { return entries_.fault_of(line, number); },
@@ -122,6 +128,25 @@ class MatrixReader {
   }
 
  private:
+  template <class Mirror, class Take>
+  MatrixMarketPass collective_read_ahead(const RowPartition& partition, Values values,
+                                         const Mirror& mirror, const Take& take) {
+    MatrixMarketPipeline pipeline(file_, entries_, values);
+    const auto round = [&](const auto& keep, const MatrixMarketRouter& router,
+                           std::int64_t& count) {
+      return pipeline.round(
+          [&](std::span<const MatrixEntry> entries) {
+            for (const MatrixEntry& entry : entries) mirror(entry, keep);
+          },
+          [&] { return router.is_full(); }, count);
+    };
+    MatrixMarketPass pass;
+    pipeline.run(team_, [&] {
+      pass = collective_pass_in_rounds(file_.communicator(), partition, round, take);
+    });
+    return pass;
+  }
+
   /// What a file says about one entry off the diagonal.
   struct Side {
     GlobalIndex row;
@@ -138,6 +163,7 @@ class MatrixReader {
   };
 
   MatrixMarketFile file_;
+  const ComputeTeam& team_;
   MatrixMarketEntries entries_;
   bool has_both_triangles_ = false;
 };
@@ -228,7 +254,7 @@ DistributedMatrix collective_read_matrix_market(const comm_thread::Communicator&
                                                 const ComputeTeam& team, const std::string& path,
                                                 PartitionBy partition, Remarks& remarks,
                                                 IndexBase base) {
-  MatrixReader reader(collective_open_matrix(communicator, path, base));
+  MatrixReader reader(collective_open_matrix(communicator, path, base), team);
   const RowPartition rows = reader.collective_partition(partition);
 
   std::optional<MatrixAssembly> assembly;

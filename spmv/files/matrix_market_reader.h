@@ -28,7 +28,8 @@ MatrixMarketSize collective_matrix_market_size(const comm_thread::Communicator& 
 
 /// Reads a square sparse matrix from a Matrix Market file, plain or gzip-compressed.
 ///
-/// Every rank parses its part of the file, twice: once to count, once to fill the finished matrix;
+/// Every rank parses its part of the file with its team, twice: once to count, once to fill the
+/// finished matrix;
 /// `PartitionBy::nonzeros` with several ranks takes a third pass before. No rank ever holds more
 /// than its rows and a few MB. Real, integer, pattern (ones), and complex where all imaginary parts
 /// are 0, which `remarks` gets to know; general, symmetric and skew-symmetric (the other half is

@@ -15,8 +15,8 @@ namespace weft::spmv {
 /// Distributes the data lines of a file to all ranks, in rounds of bounded size.
 ///
 /// A plain file: each rank reads its own share. A compressed one: rank 0 decompresses the blocks of
-/// the next round while the other ranks process those of this one, and distributes them in turn; if
-/// it is the only rank, it processes them itself.
+/// the next round while the other ranks process those of this one, and distributes them in turn;
+/// of few ranks it processes some itself, and if it is the only rank, all.
 /// Lifetime: the file outlives it.
 class MatrixMarketRounds {
  public:
@@ -31,7 +31,7 @@ class MatrixMarketRounds {
   bool collective_round(const std::function<bool(std::string_view)>& take);
 
  private:
-  bool take_own_lines(const std::function<bool(std::string_view)>& take);
+  bool take_own_lines(std::size_t most_bytes, const std::function<bool(std::string_view)>& take);
   std::string_view next_own_lines();
   void prepare_blocks();
 

@@ -7,8 +7,8 @@
 #include "comm_thread/mpi/communicator.h"
 #include "perfmodel/huge_page_buffer.h"
 #include "spmv/arrays/number_array.h"
-#include "spmv/files/entry_sample.h"
 #include "spmv/files/remarks.h"
+#include "spmv/rows/entry_sample.h"
 #include "spmv/rows/index.h"
 
 namespace weft::spmv {

@@ -12,7 +12,6 @@
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
 #include "spmv/arrays/byte_source.h"
-#include "spmv/files/entry_sample.h"
 #include "spmv/files/matrix_market_file.h"
 #include "spmv/files/matrix_market_output.h"
 #include "spmv/files/matrix_market_reader.h"
@@ -26,6 +25,7 @@
 #include "spmv/formats/petsc_file.h"
 #include "spmv/formats/scipy_file.h"
 #include "spmv/formats/vector_reader.h"
+#include "spmv/rows/entry_sample.h"
 #include "spmv/texts/harwell_boeing_file.h"
 #include "spmv/texts/hypre_file.h"
 

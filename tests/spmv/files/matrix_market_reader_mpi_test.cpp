@@ -5,6 +5,7 @@
 #include <ios>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -319,6 +320,52 @@ TEST_CASE("DOS line ends, comments and blank lines between the data do not distu
 
 TEST_CASE("one line is enough for a matrix, whatever the number of ranks") {
   check_matrix("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3", "1 1 3\n");
+}
+
+TEST_CASE("a large file is read by all threads as by one") {
+  constexpr int rows = 5000;
+  constexpr int lines = 150'100;  // several waves of 512 KiB, and rounds of 4 MiB
+  for (const std::string& symmetry : {std::string("general"), std::string("symmetric")}) {
+    std::string text = "%%MatrixMarket matrix coordinate real " + symmetry + "\n% made\n" +
+                       std::to_string(rows) + " " + std::to_string(rows) + " " +
+                       std::to_string(lines) + "\n";
+    unsigned number = 7;
+    for (int line = 0; line < lines; ++line) {
+      number = number * 1664525U + 1013904223U;
+      unsigned row = (number >> 8) % rows;
+      unsigned column = (row + (number >> 21) % 40 + static_cast<unsigned>(line) % 3) % rows;
+      if (row < column && symmetry == "symmetric") std::swap(row, column);
+      text += std::to_string(row + 1) + " " + std::to_string(column + 1) + " " +
+              std::to_string(1e-3 * (number % 2001) - 1) +
+              (line % 1000 == 999 ? "\n% here\n" : "\n");
+    }
+    const auto world = Communicator::collective_world();
+    const auto alone = Communicator::self();
+    const comm_thread::ComputeTeam team(thread_count(), comm_thread::WaitPolicy{});
+    const comm_thread::ComputeTeam one(1, comm_thread::WaitPolicy{});
+    const tests::SharedFolder folder(world);
+    std::string expected;
+    for (const char* name : {"a.mtx", "a.mtx.gz"}) {
+      const std::string path = folder.put(name, text);
+      if (expected.empty())
+        expected =
+            gathered(alone, collective_read_matrix_market(alone, one, path, PartitionBy::rows));
+      for (const PartitionBy by : {PartitionBy::rows, PartitionBy::nonzeros}) {
+        const std::string found =
+            gathered(world, collective_read_matrix_market(world, team, path, by));
+        if (world.is_root()) CHECK((found == expected));  // not shown
+      }
+    }
+    // A fault near the end is found by all, with its line.
+    const std::size_t last = text.rfind('\n', text.size() - 2);
+    const std::string wrong = text.substr(0, last + 1) + "1 0 3\n";
+    const std::string path = folder.put("wrong.mtx", wrong);
+    const auto fault = tests::input_error_of(
+        [&] { collective_read_matrix_market(world, team, path, PartitionBy::rows); });
+    const auto line = std::count(wrong.begin(), wrong.end(), '\n');
+    CHECK(fault == "wrong.mtx:" + std::to_string(line) +
+                       ": found \"0\" as column; expected a whole number from 1 to 5000");
+  }
 }
 
 TEST_CASE("every rank sends entries to every other in several rounds") {

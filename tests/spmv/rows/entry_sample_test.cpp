@@ -1,4 +1,4 @@
-#include "spmv/files/entry_sample.h"
+#include "spmv/rows/entry_sample.h"
 
 #include <catch2/catch.hpp>
 
