@@ -87,6 +87,21 @@ void FileSequence::note_set_up(bool has_new_values) {
   made_count_ = solver_->made_count();
 }
 
+/// A solver for the matrix: that of the one before, with or without new values, or another.
+FileSequence::Taken FileSequence::collective_make_ready(spmv::DistributedMatrix matrix) {
+  const Taken taken = collective_take(matrix);
+  const bool has_new_values = taken == Taken::places;
+  if (taken == Taken::nothing) {
+    collective_set_up(std::move(matrix));
+    if (settings_.recycles()) sequence_.emplace(*solver_);
+  }
+  if (sequence_)
+    sequence_->collective_prepare({.has_new_values = has_new_values});
+  else if (has_new_values)
+    solver_->collective_renew(true);
+  return taken;
+}
+
 std::optional<FileSequence::Step> FileSequence::collective_next() {
   if (is_stopped_) return std::nullopt;
   const bool continues = checkpoints_ && checkpoints_->has_state();
@@ -103,16 +118,7 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
   const std::string word = right_hand_sides_ ? right_hand_sides_->path(number_) : right_hand_side_;
   step.read_seconds = watch.seconds();
   watch = {};
-  const Taken taken = collective_take(matrix);
-  const bool has_new_values = taken == Taken::places;
-  if (taken == Taken::nothing) {
-    collective_set_up(std::move(matrix));
-    if (settings_.recycles()) sequence_.emplace(*solver_);
-  }
-  if (sequence_)
-    sequence_->collective_prepare({.has_new_values = has_new_values});
-  else if (has_new_values)
-    solver_->collective_renew(true);
+  const Taken taken = collective_make_ready(std::move(matrix));
   step.setup_seconds = watch.seconds();
   watch = {};
   const auto b = system_->collective_right_hand_sides(choose_right_hand_side(word, problem));
@@ -125,7 +131,7 @@ std::optional<FileSequence::Step> FileSequence::collective_next() {
   step.method = solver_->entry().name;
   step.preconditioner = solver_->settings().preconditioner;
   step.set_up = sequence_                ? solver::name(sequence_->set_up())
-                : has_new_values         ? "new values"
+                : taken == Taken::places ? "new values"
                 : taken == Taken::values ? "kept"
                                          : "made";
   if (sequence_) step.earlier_solutions = sequence_->guess_vectors();

@@ -66,6 +66,7 @@ class FileSequence {
   Taken collective_take(const spmv::DistributedMatrix& matrix);
   spmv::DistributedMatrix collective_load(int number);
   void collective_set_up(spmv::DistributedMatrix matrix);
+  Taken collective_make_ready(spmv::DistributedMatrix matrix);
   void note_set_up(bool has_new_values);
 
   // Checkpoints.
