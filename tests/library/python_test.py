@@ -570,7 +570,7 @@ class Solve(unittest.TestCase):
             weft.solve(rows, own, method="cg")
         with self.assertRaisesRegex(weft.InputError, "found 'much'"):
             weft.solve(rows, b[first:last], tolerance="much" if is_last else 1e-8)
-        with self.assertRaisesRegex(weft.InputError, "A: found what is none"):
+        with self.assertRaisesRegex(weft.InputError, "A: found 'none'; expected a matrix"):
             weft.Matrix("none" if is_last else rows)
         with self.assertRaisesRegex(weft.InputError, "b: found what is none"):
             weft.solve(rows, ["one"] if is_last else b[first:last])

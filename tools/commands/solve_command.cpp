@@ -375,7 +375,8 @@ int collective_solve_files(Job& job, const SolveOptions& options) {
   const ReportFile file(job, options.json_path);
   Json report = collective_start_report(job, "solve");
   JobCheckpoints checkpoints(job, options.checkpoints);
-  library::FileSequence files(job.crew(), options, options.sequence, options.right_hand_side,
+  const library::SolveSettings& settings = options;
+  library::FileSequence files(job.crew(), settings, options.sequence, options.right_hand_side,
                               checkpoints.get());
   const bool prints = job.is_root() && !file.is_standard_output();
   if (prints) fmt::print("{}\n", library::FileSequence::Step::heading());
