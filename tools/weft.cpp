@@ -160,7 +160,7 @@ void add_commands(CLI::App& program, const MpiSession& session, int& exit_code) 
 /// What `weft --help` says besides the options.
 void describe_program(CLI::App& program) {
   program.require_subcommand(1);
-  program.set_version_flag("--version", version_text());
+  program.set_version_flag("--version", version_text);
   program.formatter(std::make_shared<weft::tools::HelpText>());
   program.set_help_flag("-h,--help", "what people use, with examples");
   program.set_help_all_flag("--help-all", "every option with all its words");

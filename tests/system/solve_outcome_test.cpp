@@ -249,3 +249,11 @@ TEST_CASE("help and version are printed once on three ranks, with exit code 0") 
     check_once({command, "--help"}, "Examples:");
   }
 }
+
+TEST_CASE("LIKWID is loaded for --version only: its tables would be 14 MB in each process") {
+  const weft::tests::Environment loader_tells{{"LD_DEBUG", "files"}};
+  CHECK_THAT(run_weft(1, {"--version"}, loader_tells).errors, Catch::Contains("liblikwid"));
+  const auto solve = run_weft(1, {"solve", "poisson2d:8", "--threads", "1"}, loader_tells);
+  CHECK(solve.exit_code == 0);
+  CHECK_THAT(solve.errors, Catch::Contains("libmpich") && !Catch::Contains("liblikwid"));
+}
