@@ -517,6 +517,7 @@ set(WEFT_PROGRAM_SOURCES
     tools/commands/simulate_schwarz.cpp
     tools/commands/simulation_options.cpp
     tools/commands/solve_command.cpp
+    tools/commands/solve_run.cpp
     tools/commands/spectrum_command.cpp
     tools/commands/spmv_command.cpp
     tools/commands/topology_command.cpp

@@ -28,6 +28,9 @@ struct RowOrdering {
   bool has_cuthill_mckee = false;
   std::string partition{};  // the word by which the rows were cut
   std::string why{};  // where the order was chosen, a phrase
+
+  /// The word of the option that asks for such an order.
+  std::string word() const { return has_cuthill_mckee ? "rcm" : "given"; }
 };
 
 /// A matrix in the order in which it is worked on.

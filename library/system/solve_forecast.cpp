@@ -191,4 +191,16 @@ MemoryForecast collective_forecast_solve(const Communicator& communicator,
   return forecast;
 }
 
+MemoryForecast collective_forecast_chosen(const LinearSystem& system, SolveSettings chosen,
+                                          const SolveUse& use, const MemoryForecast& first) {
+  chosen.has_preconditioner = true;
+  chosen.order = system.ordering().word();
+  MemoryForecast again = collective_forecast_solve(system.op().communicator(), system.problem(),
+                                                   chosen, use, system.matrix_operator());
+  again.parts.front() = first.parts.front();
+  again.set_up = first.set_up;
+  again.reached = first.reached;
+  return again;
+}
+
 }  // namespace weft::library

@@ -4,6 +4,7 @@
 
 #include "comm_thread/mpi/communicator.h"
 #include "library/options/solve_settings.h"
+#include "library/system/linear_system.h"
 #include "library/system/memory_forecast.h"
 #include "spmv/matrix/sparse_operator.h"
 #include "spmv/problems/problem.h"
@@ -24,6 +25,11 @@ MemoryForecast collective_forecast_solve(const comm_thread::Communicator& commun
                                          const spmv::Problem& problem,
                                          const SolveSettings& settings, const SolveUse& use,
                                          const spmv::SparseOperator* op = nullptr);
+
+/// The forecast once the system is there, with what a solver has chosen. What the process had
+/// before is known from the `first`. Collective.
+MemoryForecast collective_forecast_chosen(const LinearSystem& system, SolveSettings chosen,
+                                          const SolveUse& use, const MemoryForecast& first);
 
 /// Adds the bytes of a preconditioner that is made of a matrix, where they are known before. After
 /// those of the vectors. `op`: the matrix, where it is there already, else null. Collective.

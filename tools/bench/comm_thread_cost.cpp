@@ -251,8 +251,7 @@ void collective_run(const MpiSession& session, const CostOptions& options) {
   const weft::tools::ReportFile report_file(job, options.json_path);
   Json report = weft::tools::collective_start_report(job, "comm_thread_cost");
   report["costs"] = to_json(costs);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_table(costs);
+  if (report_file.collective_write(report)) print_table(costs);
 }
 
 }  // namespace

@@ -172,9 +172,7 @@ int compare(const comm_thread::MpiSession& session, const CompareOptions& option
   report["bits_equal"] = bits_are_equal;
   report["seconds"] = {{"total", watch.seconds()}};
   report["configurations"] = std::move(configurations);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output())
-    print_compare_summary(report, bits_are_equal);
+  if (report_file.collective_write(report)) print_compare_summary(report, bits_are_equal);
   return bits_are_equal ? 0 : exit_code_bits_differ;
 }
 

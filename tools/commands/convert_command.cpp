@@ -76,8 +76,7 @@ int convert(const comm_thread::MpiSession& session, const ConvertOptions& option
     }
   }
   report["file"] = options.to;
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output())
+  if (report_file.collective_write(report))
     fmt::print("wrote {}: a {} of {} rows\n", options.to, contents.is_matrix ? "matrix" : "vector",
                contents.row_count);
   return 0;

@@ -20,10 +20,8 @@
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "spmv/formats/matrix_file.h"
-#include "spmv/matrix/sparse_operator.h"
 #include "spmv/modes/mode.h"
 #include "spmv/problems/problem.h"
-#include "spmv/rows/distributed_matrix.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/exit_codes.h"
 #include "tools/job/job_report.h"
@@ -54,13 +52,10 @@ Json pairs_report(const solver::EigenReport& found) {
 }
 
 /// All but the times. Collective.
-Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matrix,
-                             const EigenCommand& options, const spmv::Problem& problem,
-                             const solver::EigenReport& found) {
+Json collective_eigen_report(const Job& job, const library::LinearSystem& system,
+                             const EigenCommand& options, const solver::EigenReport& found) {
   Json report = collective_start_report(job, "eigen");
-  report["problem"] = {{"name", problem.name()},
-                       {"rows", matrix.partition.row_count()},
-                       {"nonzeros", matrix.global_nonzero_count}};
+  report_matrix(system, report);
   report["method"] = found.method;
   report["why_method"] = found.why_method;
   if (!options.mass.empty()) report["mass"] = options.mass;
@@ -88,11 +83,7 @@ Json collective_eigen_report(const Job& job, const spmv::DistributedMatrix& matr
 }
 
 void print_summary(const Json& report, const solver::EigenReport& found) {
-  fmt::print("problem      {}: {} rows, {} nonzeros\n",
-             report["problem"]["name"].get<std::string>(),
-             report["problem"]["rows"].get<std::int64_t>(),
-             report["problem"]["nonzeros"].get<std::int64_t>());
-  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  print_matrix(report);
   fmt::print("run          {}, {}, {}, blocks of {}, search space of {} vectors\n", found.method,
              report["mode"].get<std::string>(), ranks_and_threads(report), found.width,
              found.subspace);
@@ -155,7 +146,6 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
     return collective_show_forecast(job, output.file, "eigen", problem.name(), forecast);
   library::collective_check_memory(job, problem.name(), forecast);
   const auto system = collective_make_system(job, problem, options, false);
-  const spmv::SparseOperator& op = *system->matrix_operator();
   JobCheckpoints checkpoints(job, options.checkpoints, true);
   library::EigenSearch lookup(*system, options, checkpoints.get());
   options.preconditioner = lookup.preconditioner();
@@ -165,7 +155,7 @@ int search(const comm_thread::MpiSession& session, const CLI::App& command, Eige
   checkpoints.finish(found.status, found.explanation);
   if (!options.vectors_path.empty())
     collective_write_vectors(*system, lookup, found.pairs.size(), options);
-  Json report = collective_eigen_report(job, op.matrix().matrix(), options, problem, found);
+  Json report = collective_eigen_report(job, *system, options, found);
   const Json ordering = ordering_report(system->ordering());
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["seconds"] = {{"total", watch.seconds()},

@@ -44,8 +44,7 @@ int generate(const comm_thread::MpiSession& session, const GenerateOptions& opti
   const Json ordering = ordering_report(loaded);
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["file"] = options.path;
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
+  if (report_file.collective_write(report)) {
     print_ordering(ordering);
     fmt::print("wrote {}: {} rows, {} nonzeros\n", options.path, matrix.partition.row_count(),
                matrix.global_nonzero_count);

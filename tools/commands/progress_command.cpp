@@ -319,8 +319,7 @@ int measure(const comm_thread::MpiSession& session, const ProgressOptions& optio
   for (const OverlapResult& result : results) report["overlap"].push_back(to_json(result));
   report["not_measured"] = reasons_not_measured(job, options, results);
   report["verdict"] = comm_thread::progress_verdict(results);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_progress_summary(report);
+  if (report_file.collective_write(report)) print_progress_summary(report);
   return measurement.contents_are_correct() ? 0 : exit_code_wrong_contents;
 }
 

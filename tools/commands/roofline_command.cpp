@@ -140,14 +140,11 @@ int measure(const comm_thread::MpiSession& session, RooflineOptions options) {
   const double setup_seconds = watch.seconds();
 
   Json report = collective_start_report(job, "roofline");
-  report["problem"] = {{"name", problem.name()},
-                       {"rows", op.global_row_count()},
-                       {"nonzeros", op.matrix().matrix().global_nonzero_count}};
+  report_matrix(*system, report);
   if (!ordering.is_null()) report["ordering"] = ordering;
   collective_measure(job, kernels.list(), options, report);
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
+  if (report_file.collective_write(report)) {
     print_roofline(report);
     if (report["blocks"] != "") fmt::print("{}\n", report["blocks"]);
     print_ordering(ordering);

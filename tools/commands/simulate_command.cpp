@@ -13,8 +13,6 @@
 #include "perfmodel/stopwatch.h"
 #include "solver/simulation/jacobi_advice.h"
 #include "solver/simulation/jacobi_simulation.h"
-#include "tools/commands/simulate_krylov.h"
-#include "tools/commands/simulate_schwarz.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/effective_options.h"
 #include "tools/job/job_report.h"
@@ -135,9 +133,8 @@ int advise(const Job& job, const solver::JacobiSimulationOptions& jacobi, int se
   report["method"] = "jacobi";
   report["seconds"] = {{"total", watch.seconds()}};
   report["advice"] = advice_report(jacobi, advice, seed_count);
-  report_file.collective_write(report);
   // Infinite times are null in JSON.
-  if (job.is_root() && !report_file.is_standard_output()) print_advice(Json::parse(report.dump()));
+  if (report_file.collective_write(report)) print_advice(Json::parse(report.dump()));
   return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "library/system/search_simulation.h"
 #include "perfmodel/stopwatch.h"
 #include "spmv/problems/problem.h"
-#include "tools/commands/simulate_krylov.h"
 #include "tools/commands/simulation_options.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"

@@ -1,5 +1,3 @@
-#include "tools/commands/simulate_krylov.h"
-
 #include <memory>
 #include <string>
 #include <utility>

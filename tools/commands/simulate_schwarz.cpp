@@ -1,5 +1,3 @@
-#include "tools/commands/simulate_schwarz.h"
-
 #include <memory>
 #include <string>
 #include <utility>

@@ -216,8 +216,7 @@ void collective_finish_simulation(const Job& job, const ReportFile& report_file,
   report["method"] = method;
   report["seconds"] = {{"total", seconds}};
   report["simulation"] = std::move(simulation);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print(report);
+  if (report_file.collective_write(report)) print(report);
 }
 
 void collective_expect_one_rank(const Job& job, const std::string& command) {

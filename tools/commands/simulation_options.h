@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "comm_thread/mpi/mpi_session.h"
 #include "library/system/simulation_report.h"
 #include "perfmodel/stopwatch.h"
 #include "solver/simulation/machine.h"
@@ -104,5 +105,17 @@ Json simulated_runs(const SimulateSweepsOptions& options, Sweeps sweeps, const S
     }
   return runs;
 }
+
+// The simulations, each of which adds itself to the command `simulate`.
+
+/// `weft simulate schwarz`: optimized Schwarz with one tile a rank.
+void add_simulate_schwarz(CLI::App& simulate, const comm_thread::MpiSession& session,
+                          int& exit_code);
+/// `weft simulate cg` and `weft simulate spmv`: methods whose ranks wait for each other, in every
+/// mode.
+void add_simulate_krylov(CLI::App& simulate, const comm_thread::MpiSession& session,
+                         int& exit_code);
+/// `weft simulate eigen`: a search for eigenvalues on more and more ranks.
+void add_simulate_eigen(CLI::App& simulate, const comm_thread::MpiSession& session, int& exit_code);
 
 }  // namespace weft::tools

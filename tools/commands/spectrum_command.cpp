@@ -75,9 +75,7 @@ double collective_block_bytes(const Job& job, const spmv::Problem& problem,
 }
 
 void print_summary(const Json& report, const solver::SpectrumReport& found) {
-  fmt::print("problem      {}: {} rows, {} nonzeros\n", report["problem"]["name"],
-             report["problem"]["rows"], report["problem"]["nonzeros"]);
-  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  print_matrix(report);
   const Json& spectrum = report["spectrum"];
   const int random = spectrum["vectors"].get<int>();
   fmt::print("run          {} moments of {}, blocks of {}, {}, {}\n", found.moments.size(),
@@ -103,9 +101,7 @@ Json collective_spectrum_report(const Job& job, const library::LinearSystem& sys
                                 const SpectrumCommand& command,
                                 const solver::SpectrumReport& found) {
   Json report = collective_start_report(job, "spectrum");
-  report["problem"] = {{"name", system.name()},
-                       {"rows", system.op().global_row_count()},
-                       {"nonzeros", system.nonzero_count()}};
+  report_matrix(system, report);
   report["method"] = "kernel-polynomial";
   report["mode"] = spmv::name(command.numbers.mode);
   report["spectrum"] = spectrum_report(command, found, command.unit(),

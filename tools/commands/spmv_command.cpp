@@ -55,12 +55,11 @@ Json mode_report(const perfmodel::Statistics& seconds, double nonzeros, double c
           {"roofline_fraction", gflops / stored_roofline_gflops}};
 }
 
-Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
-                            const SpmvOptions& options, const spmv::Problem& problem,
-                            const library::ModeRace& race) {
-  const auto& matrix = op.matrix().matrix();
-  const double rows = static_cast<double>(matrix.partition.row_count());
-  const double nonzeros = static_cast<double>(matrix.global_nonzero_count);
+Json collective_spmv_report(const Job& job, const library::LinearSystem& system,
+                            const SpmvOptions& options, const library::ModeRace& race) {
+  const spmv::SparseOperator& op = *system.matrix_operator();
+  const double rows = static_cast<double>(op.global_row_count());
+  const double nonzeros = static_cast<double>(system.nonzero_count());
   const double balance = perfmodel::crs_code_balance(nonzeros / rows);
   const double bytes =
       perfmodel::spmv_bytes(static_cast<double>(job.world().sum(op.matrix().matrix_bytes())), rows);
@@ -72,9 +71,7 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
   for (std::size_t m = 0; m < options.modes.size(); ++m)
     modes[options.modes[m]] = mode_report(race.seconds(m), nonzeros, crs_roofline, stored_roofline);
   Json report = collective_start_report(job, "spmv");
-  report["problem"] = {{"name", problem.name()},
-                       {"rows", matrix.partition.row_count()},
-                       {"nonzeros", matrix.global_nonzero_count}};
+  report_matrix(system, report);
   report["method"] = "spmv";
   report["mode"] = fmt::format("{}", fmt::join(options.modes, ","));
   report["repetitions"] = options.repetitions;
@@ -96,9 +93,7 @@ Json collective_spmv_report(const Job& job, const spmv::SparseOperator& op,
 
 void print_spmv_summary(const Json& report) {
   const Json& performance = report["performance"];
-  fmt::print("problem      {}: {} rows, {} nonzeros\n", report["problem"]["name"],
-             report["problem"]["rows"], report["problem"]["nonzeros"]);
-  if (report.contains("ordering")) print_ordering(report["ordering"]);
+  print_matrix(report);
   fmt::print("run          {}, {}, {:.1f} % boundary rows\n", ranks_and_threads(report),
              storage_phrase(performance), 100 * number(performance["boundary_row_fraction"]));
   fmt::print("bandwidth    {:.1f} GB/s load, measured in turn with the modes\n",
@@ -144,7 +139,7 @@ int measure(const comm_thread::MpiSession& session, SpmvOptions options) {
   library::ModeRace race(job, op, modes, true);
   output.timeline.collective_start();
   race.collective_run(options.repetitions);
-  Json report = collective_spmv_report(job, op, options, problem, race);
+  Json report = collective_spmv_report(job, *system, options, race);
   if (!ordering.is_null()) report["ordering"] = ordering;
   report["seconds"] = {{"total", watch.seconds()}, {"setup", setup_seconds}};
   collective_finish_run(job, output, forecast, nullptr, 0, report, print_spmv_summary);

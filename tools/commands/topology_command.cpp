@@ -108,8 +108,7 @@ int show(const comm_thread::MpiSession& session, const SystemOptions& options) {
   Json report = collective_start_report(job, "topology");
   report["machine"] = machine_report(job.topology());
   report["audit"] = audit;
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print_topology_summary(report);
+  if (report_file.collective_write(report)) print_topology_summary(report);
   return 0;
 }
 

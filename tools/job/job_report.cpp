@@ -150,8 +150,8 @@ ReportFile::ReportFile(const Job& job, std::string path) : job_(job), path_(std:
   if (!path_.empty() && !is_standard_output()) spmv::collective_check_writable(job_.world(), path_);
 }
 
-void ReportFile::collective_write(const Json& report) const {
-  if (path_.empty()) return;
+bool ReportFile::collective_write(const Json& report) const {
+  if (path_.empty()) return is_beside_summary();
   comm_thread::collective_attempt(job_.world(), [&] {
     if (!job_.is_root()) return;
     const std::string text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -168,6 +168,7 @@ void ReportFile::collective_write(const Json& report) const {
       throw comm_thread::InputError(path_ + ": could not be written; expected room for the report");
     unfinished.put_in_place();
   });
+  return is_beside_summary();
 }
 
 }  // namespace weft::tools

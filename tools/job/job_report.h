@@ -58,13 +58,16 @@ class ReportFile {
   /// Collective. Throws comm_thread::InputError on every rank.
   ReportFile(const Job& job, std::string path);
 
-  /// Whether standard output belongs to the report, so that nothing else may be printed there.
-  bool is_standard_output() const { return path_ == "-"; }
+  /// Whether this rank prints a summary, too: rank 0, unless standard output belongs to the report.
+  bool is_beside_summary() const { return job_.is_root() && !is_standard_output(); }
 
-  /// Rank 0 writes. Collective. Throws comm_thread::InputError on every rank.
-  void collective_write(const Json& report) const;
+  /// Rank 0 writes. Returns `is_beside_summary()`. Collective. Throws comm_thread::InputError on
+  /// every rank.
+  bool collective_write(const Json& report) const;
 
  private:
+  bool is_standard_output() const { return path_ == "-"; }
+
   const Job& job_;
   std::string path_;
 };

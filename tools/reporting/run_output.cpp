@@ -61,8 +61,7 @@ void collective_finish_run(const Job& job, RunOutput& output,
         collective_checkpoint_report(job, checkpoints->path(), checkpoints->get()->report());
   output.timeline.collective_write(report);
   collective_report_phases(job, output.counters, report);
-  output.file.collective_write(report);
-  if (!job.is_root() || output.file.is_standard_output()) return;
+  if (!output.file.collective_write(report)) return;
   print(report);
   if (has_checkpoints) print_checkpoints(report["checkpoints"], solve_seconds);
   print_trace(report);

@@ -75,7 +75,10 @@ void collective_check_spectrum_file(const comm_thread::Communicator& world,
 
 void collective_write_spectrum(const Job& job, const solver::SpectrumReport& found,
                                const std::string& path) {
-  if (path.ends_with(".json")) return ReportFile(job, path).collective_write(density_report(found));
+  if (path.ends_with(".json")) {
+    ReportFile(job, path).collective_write(density_report(found));
+    return;
+  }
   const auto partition = spmv::RowPartition::by_rows(
       static_cast<spmv::GlobalIndex>(found.energies.size()), job.world().size());
   const int rank = job.world().rank();

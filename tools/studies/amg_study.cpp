@@ -14,7 +14,6 @@
 #include "library/options/preconditioner_words.h"
 #include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
-#include "library/settings/right_hand_side_choice.h"
 #include "library/solve/row_scaling.h"
 #include "library/solve/solve_context.h"
 #include "library/system/linear_system.h"
@@ -145,19 +144,14 @@ class AmgEntrant {
 /// One problem.
 Json collective_study(Job& job, const AmgStudyOptions& options, const spmv::Problem& problem) {
   const auto system = collective_make_system(job, problem, options, false);
-  const auto b = system->collective_right_hand_sides(
-      library::choose_right_hand_side(options.right_hand_side, problem));
-  std::vector<std::unique_ptr<AmgEntrant>> entrants;
-  for (Json& variant : combinations({{"cycle", options.cycles},
-                                     {"degree", options.degrees},
-                                     {"strength", options.strengths},
-                                     {"mode", options.modes}}))
-    entrants.push_back(
-        std::make_unique<AmgEntrant>(job, *system, options, problem, std::move(variant)));
   return {{"problem", problem.name()},
           {"rows", system->op().global_row_count()},
           {"ordering", ordering_report(system->ordering())},
-          {"runs", collective_run_in_turn(job, b.front().span(), entrants, options.repetitions)}};
+          {"runs", collective_run_in_turn<AmgEntrant>(job, *system, options, problem,
+                                                      combinations({{"cycle", options.cycles},
+                                                                    {"degree", options.degrees},
+                                                                    {"strength", options.strengths},
+                                                                    {"mode", options.modes}}))}};
 }
 
 /// What each level sends in a cycle, the finest first.

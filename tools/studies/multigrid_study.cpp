@@ -14,7 +14,6 @@
 #include "library/options/preconditioner_words.h"
 #include "library/options/solve_settings.h"
 #include "library/settings/preconditioner_choice.h"
-#include "library/settings/right_hand_side_choice.h"
 #include "library/system/linear_system.h"
 #include "perfmodel/statistics.h"
 #include "perfmodel/stopwatch.h"
@@ -160,22 +159,18 @@ class MultigridEntrant {
 Json collective_study(Job& job, const MultigridStudyOptions& options,
                       const spmv::Problem& problem) {
   const auto system = collective_make_system(job, problem, options, true);
-  const auto b = system->collective_right_hand_sides(
-      library::choose_right_hand_side(options.right_hand_side, problem));
-  std::vector<std::unique_ptr<MultigridEntrant>> entrants;
   const std::vector<std::string> as_settings_say{""};
-  for (Json& variant :
-       combinations({{"method", options.methods},
-                     {"steps", options.steps},
-                     {"precision", options.precisions},
-                     {"gather", options.gathers.empty() ? as_settings_say : options.gathers},
-                     {"mode", options.modes}}))
-    entrants.push_back(
-        std::make_unique<MultigridEntrant>(job, *system, options, problem, std::move(variant)));
+  std::vector<Json> variants =
+      combinations({{"method", options.methods},
+                    {"steps", options.steps},
+                    {"precision", options.precisions},
+                    {"gather", options.gathers.empty() ? as_settings_say : options.gathers},
+                    {"mode", options.modes}});
   return {{"problem", problem.name()},
           {"rows", system->op().global_row_count()},
           {"operator", system->format_name()},
-          {"runs", collective_run_in_turn(job, b.front().span(), entrants, options.repetitions)}};
+          {"runs", collective_run_in_turn<MultigridEntrant>(job, *system, options, problem,
+                                                            std::move(variants))}};
 }
 
 /// On the finest grid, and on the others if that differs.

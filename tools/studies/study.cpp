@@ -43,8 +43,7 @@ int collective_run_study(const comm_thread::MpiSession& session, const SystemOpt
   report.update(result.fields);
   report["seconds"] = {{"total", watch.seconds()}};
   report["study"] = std::move(result.study);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) print(report);
+  if (report_file.collective_write(report)) print(report);
   return EXIT_SUCCESS;
 }
 

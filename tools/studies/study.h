@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,8 @@
 
 #include "comm_thread/mpi/mpi_session.h"
 #include "library/options/matrix_settings.h"
+#include "library/settings/right_hand_side_choice.h"
+#include "library/system/linear_system.h"
 #include "spmv/problems/problem.h"
 #include "tools/job/job_report.h"
 #include "tools/job/program_job.h"
@@ -81,15 +82,19 @@ int collective_study_problems(
 /// most often.
 std::vector<Json> combinations(const std::vector<std::pair<std::string, Json>>& fields);
 
-/// Runs all entrants, for the right-hand side `b`, once uncounted and `repetitions` times counted,
-/// in turn, so that what disturbs the machine disturbs all; returns their reports, complete on rank
-/// 0. Collective.
-template <class Entrant>
-Json collective_run_in_turn(Job& job, std::span<const double> b,
-                            const std::vector<std::unique_ptr<Entrant>>& entrants,
-                            int repetitions) {
-  for (int i = -1; i < repetitions; ++i)
-    for (const auto& entrant : entrants) entrant->collective_run(job, b, i >= 0);
+/// Runs an entrant for each variant, once uncounted and then counted, in turn, so that what
+/// disturbs the machine disturbs all; returns their reports, complete on rank 0. Collective.
+template <class Entrant, class Options>
+Json collective_run_in_turn(Job& job, library::LinearSystem& system, const Options& options,
+                            const spmv::Problem& problem, std::vector<Json> variants) {
+  const auto b = system.collective_right_hand_sides(
+      library::choose_right_hand_side(options.right_hand_side, problem));
+  std::vector<std::unique_ptr<Entrant>> entrants;
+  for (Json& variant : variants)
+    entrants.push_back(
+        std::make_unique<Entrant>(job, system, options, problem, std::move(variant)));
+  for (int i = -1; i < options.repetitions; ++i)
+    for (const auto& entrant : entrants) entrant->collective_run(job, b.front().span(), i >= 0);
   Json runs = Json::array();
   for (const auto& entrant : entrants)
     runs.push_back(entrant->collective_report(job, job.comm_thread()));

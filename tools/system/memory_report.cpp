@@ -42,8 +42,7 @@ int collective_show_forecast(const Job& job, const ReportFile& report_file,
   Json report = collective_start_report(job, command);
   report["problem"] = {{"name", problem}};
   report["memory"]["forecast"] = collective_memory_report(job, forecast);
-  report_file.collective_write(report);
-  if (job.is_root() && !report_file.is_standard_output()) {
+  if (report_file.collective_write(report)) {
     fmt::print("problem      {}, {}\n", problem, ranks_and_threads(report));
     print_memory(report["memory"]["forecast"]);
   }

@@ -55,10 +55,23 @@ spmv::DistributedMatrix collective_load_for_file(const Job& job, const spmv::Pro
   return std::move(loaded.matrix);
 }
 
+void report_matrix(const library::LinearSystem& system, Json& report) {
+  report["problem"] = {{"name", system.name()},
+                       {"rows", system.op().global_row_count()},
+                       {"nonzeros", system.nonzero_count()}};
+}
+
+void print_matrix(const Json& report) {
+  const Json& problem = report["problem"];
+  fmt::print("problem      {}: {} rows, {} nonzeros\n", problem["name"], problem["rows"],
+             problem["nonzeros"]);
+  if (report.contains("ordering")) print_ordering(report["ordering"]);
+}
+
 Json ordering_report(const library::RowOrdering& ordering) {
   if (!ordering.order) return nullptr;
   const library::OrderingGains& gains = ordering.gains;
-  return {{"order", ordering.has_cuthill_mckee ? "rcm" : "given"},
+  return {{"order", ordering.word()},
           {"partition", ordering.partition},
           {"bandwidth_given", gains.bandwidth_given},
           {"bandwidth", gains.bandwidth},

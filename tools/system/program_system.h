@@ -28,6 +28,12 @@ library::LinearSystem::OnRemark printing_remarks(const Job& job);
 spmv::DistributedMatrix collective_load_for_file(const Job& job, const spmv::Problem& problem,
                                                  const library::MatrixSettings& options);
 
+/// Fills in the problem of a report: name, rows and nonzeros.
+void report_matrix(const library::LinearSystem& system, Json& report);
+
+/// The lines of a summary about that, and about the order of the rows.
+void print_matrix(const Json& report);
+
 /// Gains of the order of a matrix; null without one.
 Json ordering_report(const library::RowOrdering& ordering);
 
