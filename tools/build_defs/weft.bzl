@@ -318,7 +318,7 @@ def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4]
       name: the name of the suite; one run is called name_RrTt.
       srcs: sources without a main; NAME.cpp.
       parts: as in weft_cc_test.
-      deps: libraries.
+      deps: libraries beyond those of tests/support that every such test needs.
       ranks: numbers of ranks.
       threads: numbers of compute threads a rank.
       often: of these ranks, numbers above 3 that run each time, not with tools/test --all only.
@@ -334,7 +334,7 @@ def weft_mpi_test(name, srcs = None, parts = [], deps = [], ranks = [1, 2, 3, 4]
         srcs = srcs or sources,
         copts = _TEST_COPTS + together_copts,
         linkstatic = True,
-        deps = depset(deps + libraries + _TEST_DEPS + ["//tests/support:mpi_main"]).to_list(),
+        deps = deps + libraries + _TEST_DEPS + ["//tests/support:mpi_main", "//tests/support:thread_count"],
     )
     for rank_count in often:
         if rank_count not in ranks:
