@@ -5,11 +5,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/system/files/file_runs.h"
 #include "tests/system/json_report.h"
 #include "tests/system/program_run.h"
 
 namespace {
 
+using weft::tests::check_refused;
+using weft::tests::next_ranks;
 using weft::tests::ProgramResult;
 using weft::tests::read_file;
 using weft::tests::report_of;
@@ -35,21 +38,6 @@ std::string solution_of(int ranks, const ScratchFolder& folder, const std::strin
   INFO(result.errors);
   CHECK(result.exit_code == 0);
   return result.exit_code == 0 ? read_file(folder.path("x.npy")) : "";
-}
-
-void check_refused(const ProgramResult& result, const std::string& fault) {
-  INFO(result.errors);
-  CHECK(result.exit_code == 2);
-  CHECK(result.output == "");
-  CHECK_THAT(result.errors, Catch::Contains(fault) && Catch::Contains("expected"));
-  CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') == 1);
-}
-
-/// One rank and three, in turn.
-int next_ranks() {
-  static int ranks = 1;
-  ranks = 4 - ranks;
-  return ranks;
 }
 
 }  // namespace
