@@ -29,6 +29,30 @@ bool have_equal_parts(const spmv::RowPartition& one, const spmv::RowPartition& o
   return true;
 }
 
+/// Bytes on a rank of the vectors of a search, or of those that a checkpoint keeps.
+double bytes_of_vectors(const EigenSettings& settings, double rows, int ranks, bool are_kept) {
+  const auto count = static_cast<std::int64_t>(rows);
+  const solver::EigenOptions& search = settings.search;
+  const auto count_of = [&]<class Search>(const auto&... more) {
+    return are_kept ? Search::kept_vector_count(count, search, more...)
+                    : Search::vector_count(count, search, more...);
+  };
+  const solver::EigenMethod method = settings.chosen_method();
+  double vectors = 0;
+  if (method == solver::EigenMethod::lobpcg)
+    vectors = count_of.operator()<solver::Lobpcg>(!settings.mass.empty());
+  else if (method == solver::EigenMethod::lanczos_two_pass)
+    vectors = are_kept ? solver::TwoPassLanczos::kept_vector_count(count, search)
+                       : solver::TwoPassLanczos::vector_count;
+  else if (method == solver::EigenMethod::filter)
+    vectors = count_of.operator()<solver::InteriorLanczos>();
+  else if (search.part == solver::SpectrumPart::both)
+    vectors = count_of.operator()<solver::BothEnds>();
+  else
+    vectors = count_of.operator()<solver::FilteredLanczos>();
+  return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+}
+
 }  // namespace
 
 spmv::Problem mass_problem(const spmv::Problem& problem, const std::string& word) {
@@ -186,21 +210,7 @@ std::vector<double> EigenSearch::collective_vector(int number) const {
 }
 
 double search_bytes(const EigenSettings& settings, double rows, int ranks) {
-  const auto count = static_cast<std::int64_t>(rows);
-  const solver::EigenOptions& search = settings.search;
-  const solver::EigenMethod method = settings.chosen_method();
-  double vectors = 0;
-  if (method == solver::EigenMethod::lobpcg)
-    vectors = solver::Lobpcg::vector_count(count, search, !settings.mass.empty());
-  else if (method == solver::EigenMethod::lanczos_two_pass)
-    vectors = solver::TwoPassLanczos::vector_count;
-  else if (method == solver::EigenMethod::filter)
-    vectors = solver::InteriorLanczos::vector_count(count, search);
-  else if (search.part == solver::SpectrumPart::both)
-    vectors = solver::BothEnds::vector_count(count, search);
-  else
-    vectors = solver::FilteredLanczos::vector_count(count, search);
-  return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+  return bytes_of_vectors(settings, rows, ranks, false);
 }
 
 double certificate_bytes(const EigenSettings& settings, double rows, double nonzeros) {
@@ -211,21 +221,7 @@ double certificate_bytes(const EigenSettings& settings, double rows, double nonz
 }
 
 double kept_bytes(const EigenSettings& settings, double rows, int ranks) {
-  const auto count = static_cast<std::int64_t>(rows);
-  const solver::EigenOptions& search = settings.search;
-  const solver::EigenMethod method = settings.chosen_method();
-  double vectors = 0;
-  if (method == solver::EigenMethod::lobpcg)
-    vectors = solver::Lobpcg::kept_vector_count(count, search, !settings.mass.empty());
-  else if (method == solver::EigenMethod::lanczos_two_pass)
-    vectors = solver::TwoPassLanczos::kept_vector_count(count, search);
-  else if (method == solver::EigenMethod::filter)
-    vectors = solver::InteriorLanczos::kept_vector_count(count, search);
-  else if (search.part == solver::SpectrumPart::both)
-    vectors = solver::BothEnds::kept_vector_count(count, search);
-  else
-    vectors = solver::FilteredLanczos::kept_vector_count(count, search);
-  return rows / ranks * static_cast<double>(sizeof(double)) * vectors;
+  return bytes_of_vectors(settings, rows, ranks, true);
 }
 
 }  // namespace weft::library
