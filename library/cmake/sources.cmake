@@ -258,6 +258,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/panels/block_basis.cpp
     solver/panels/bounded_sum.cpp
     solver/panels/chebyshev_filter.cpp
+    solver/panels/lanczos_recurrence.cpp
     solver/panels/orthonormalised.cpp
     solver/panels/panel_column.cpp
     solver/panels/panel_kernels.cpp

@@ -19,10 +19,10 @@ std::size_t block_end(const std::vector<double>& d, const std::vector<double>& e
   return end;
 }
 
-/// Turns columns k and k + 1.
+/// Turns columns k and k + 1 of rows of n entries.
 void rotate(std::vector<double>& vectors, std::size_t n, std::size_t k, double c, double s) {
-  for (std::size_t row = 0; row < n; ++row) {
-    double* const pair = vectors.data() + row * n + k;
+  for (std::size_t begin = 0; begin < vectors.size(); begin += n) {
+    double* const pair = vectors.data() + begin + k;
     const double next = pair[1];
     pair[1] = s * pair[0] + c * next;
     pair[0] = c * pair[0] - s * next;
@@ -59,21 +59,36 @@ void step(std::vector<double>& d, std::vector<double>& e, std::vector<double>& v
   e[begin] = g;
 }
 
+/// Makes the matrix diagonal, and turns rows of n entries with it.
+void diagonalise(std::vector<double>& diagonal, std::vector<double>& off_diagonal,
+                 std::vector<double>& rows) {
+  off_diagonal.resize(diagonal.size());
+  for (std::size_t begin = 0; begin < diagonal.size(); ++begin)
+    for (std::size_t end = block_end(diagonal, off_diagonal, begin); end != begin;
+         end = block_end(diagonal, off_diagonal, begin)) {
+      step(diagonal, off_diagonal, rows, begin, end);
+      off_diagonal[end] = 0;
+    }
+}
+
 }  // namespace
 
 TridiagonalSpectrum tridiagonal_spectrum(std::vector<double> diagonal,
                                          std::vector<double> off_diagonal) {
   const std::size_t n = diagonal.size();
-  off_diagonal.resize(n);
   std::vector<double> vectors(n * n);
   for (std::size_t i = 0; i < n; ++i) vectors[i * n + i] = 1;
-  for (std::size_t begin = 0; begin < n; ++begin)
-    for (std::size_t end = block_end(diagonal, off_diagonal, begin); end != begin;
-         end = block_end(diagonal, off_diagonal, begin)) {
-      step(diagonal, off_diagonal, vectors, begin, end);
-      off_diagonal[end] = 0;
-    }
+  diagonalise(diagonal, off_diagonal, vectors);
   return {std::move(diagonal), std::move(vectors)};
+}
+
+TridiagonalEnds tridiagonal_ends(std::vector<double> diagonal, std::vector<double> off_diagonal) {
+  const std::size_t n = diagonal.size();
+  std::vector<double> rows(2 * n);
+  if (n > 0) rows.front() = rows.back() = 1;
+  diagonalise(diagonal, off_diagonal, rows);
+  const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(n);
+  return {std::move(diagonal), {rows.begin(), middle}, {middle, rows.end()}};
 }
 
 }  // namespace weft::solver

@@ -15,4 +15,12 @@ struct TridiagonalSpectrum {
 TridiagonalSpectrum tridiagonal_spectrum(std::vector<double> diagonal,
                                          std::vector<double> off_diagonal);
 
+/// The same without the inner entries of the vectors, in O(n²).
+struct TridiagonalEnds {
+  std::vector<double> values;  // [n], in no order
+  std::vector<double> first;  // entries of their vectors
+  std::vector<double> last;
+};
+TridiagonalEnds tridiagonal_ends(std::vector<double> diagonal, std::vector<double> off_diagonal);
+
 }  // namespace weft::solver

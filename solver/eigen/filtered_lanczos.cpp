@@ -104,7 +104,7 @@ double FilteredLanczos::vector_count(std::int64_t rows, const EigenOptions& opti
 }
 
 double FilteredLanczos::kept_vector_count(std::int64_t rows, const EigenOptions& options) {
-  constexpr std::size_t scalars = 22;
+  constexpr std::size_t scalars = 23;
   const int width = fitting_width(rows, options);
   const int panels = fitting_panels(rows, options) + 1;
   const auto size = static_cast<std::size_t>(panels) * static_cast<std::size_t>(width);
@@ -185,18 +185,17 @@ bool FilteredLanczos::may_lack_copies(const Ritz& ritz) const {
   return false;
 }
 
-int FilteredLanczos::kept_panels(const SymmetricEigen& found) const {
-  return kept_of(found.vectors.rows() / width(), wanted_panels());
-}
+/// Of so many panels, those that survive a restart.
+int FilteredLanczos::kept_panels(int panels) const { return kept_of(panels, wanted_panels()); }
 
 /// Goes from search space to search space until the wanted pairs are found, or it is stopped.
 FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
   for (;; ++restarts_) {
     const SymmetricEigen found = found_so_far();
     if (keeper_.steps()) keeper_.steps()->end_space();
-    const int kept = kept_panels(found);
+    const int kept = kept_panels(found.vectors.rows() / width());
     const double first = value_at(found, 0);
-    const double last = value_at(found, number_of_last(kept));
+    const double last = damping_from(found, kept);
     const bool is_limit = restarts_ >= options_.max_restarts;
     const bool is_last = is_complete_space_ || is_limit || is_stopped_;
     const bool is_beyond = is_smallest() ? first < least_ : first > greatest_;
@@ -227,6 +226,7 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search(EigenReport& report) {
       restart(found, kept);
     }
     collective_expand(most_panels_);
+    ++spaces_;
   }
 }
 
@@ -245,7 +245,13 @@ FilteredLanczos::Ritz FilteredLanczos::collective_search_whole(EigenReport& repo
 
 /// From a random block or the state of a checkpoint on.
 FilteredLanczos::Ritz FilteredLanczos::collective_search_space(EigenReport& report) {
-  if (!collective_take_state()) collective_start_randomly();
+  if (!collective_take_state()) {
+    unit_ = power_above(op_.collective_norm());
+    polynomial_ = FilterPolynomial::scaled(unit_);
+    has_looked_ = collective_estimate();
+    if (has_looked_ && keeper_.steps()) keeper_.steps()->end_space();
+    collective_start_randomly();
+  }
   if (has_looked_) {
     collective_expand(most_panels_);
     ++restarts_;

@@ -25,7 +25,7 @@ namespace weft::solver {
 /// a value is found as often as that, a search begins again with a block of random vectors beside
 /// the pairs that are found, until no value has as many copies as all blocks together have vectors.
 ///
-/// The first search space is that of the matrix itself: it tells where the spectrum ends. All sums
+/// Lanczos with one vector tells first where the spectrum ends, and which filter fits. All sums
 /// over rows are exact from row block to row block, and small matrices are the same everywhere, so
 /// that values and vectors have the same bits on any number of ranks and threads and in any mode.
 /// Memory: subspace + 3 · width vectors; more where nearly all of them are wanted. Matrices of at
@@ -79,6 +79,7 @@ class FilteredLanczos {
   void restart(const SymmetricEigen& found, int kept_panels);
   Ritz collective_ritz(int panels);
   SymmetricEigen projected(int panels) const;
+  bool collective_estimate();
   void collective_look_at_spectrum();
   SymmetricEigen found_so_far() const;
   bool goes_beyond(const Ritz& ritz) const;
@@ -90,11 +91,11 @@ class FilteredLanczos {
   bool is_next_known(const Ritz& ritz) const;
   bool may_lack_copies(const Ritz& ritz) const;
   void collective_look_for_copies();
-  int kept_panels(const SymmetricEigen& found) const;
+  int kept_panels(int panels) const;
   double value_at(const SymmetricEigen& found, int number) const;
   bool has_better_filter(double first, double last) const;
   void collective_follow(double first, double last, int count, const SmallMatrix& combination);
-  int number_of_last(int kept) const;
+  double damping_from(const SymmetricEigen& found, int kept) const;
   std::int64_t product_count() const { return products_before_ + filter_.product_count(); }
   template <class Carry>
   void for_each_number(const Carry& carry);
@@ -124,6 +125,7 @@ class FilteredLanczos {
   double greatest_ = 0;
   double norm_ = 0;
   int filter_count_ = 0;
+  int spaces_ = 0;  // that the present filter has filled, but for the last
   int blocks_ = 1;  // random blocks that the present search space began with
   double distance_ = HUGE_VAL;  // of the last search space to the end
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance

@@ -30,6 +30,7 @@ void FilteredLanczos::for_each_number(const Carry& carry) {
   carry(greatest_);
   carry(norm_);
   carry(filter_count_);
+  carry(spaces_);
   carry(blocks_);
   carry(distance_);
   carry(trust_);

@@ -49,6 +49,25 @@ TEST_CASE("vectors are orthogonal and give the matrix back") {
   }
 }
 
+TEST_CASE("the ends of vectors are those of the whole vectors") {
+  for (const std::size_t n : {1U, 2U, 50U}) {
+    CAPTURE(n);
+    Vector diagonal(n);
+    Vector off_diagonal(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      diagonal[i] = std::sin(static_cast<double>(i));
+      off_diagonal[i] = i % 7 == 3 ? 0.0 : std::cos(static_cast<double>(3 * i));
+    }
+    const TridiagonalSpectrum whole = tridiagonal_spectrum(diagonal, off_diagonal);
+    const TridiagonalEnds ends = tridiagonal_ends(diagonal, off_diagonal);
+    CHECK(ends.values == whole.values);
+    for (std::size_t k = 0; k < n; ++k) {
+      CHECK(ends.first[k] == whole.vectors[k]);
+      CHECK(ends.last[k] == whole.vectors[(n - 1) * n + k]);
+    }
+  }
+}
+
 TEST_CASE("the values of the 1-D Laplacian are those known") {
   const std::size_t n = 9;
   TridiagonalSpectrum spectrum = tridiagonal_spectrum(Vector(n, 2.0), Vector(n, -1.0));
