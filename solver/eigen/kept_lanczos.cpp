@@ -58,8 +58,8 @@ bool FilteredLanczos::collective_take_state() {
   if (!keeper_.is_used()) return false;
   std::size_t count = 0;
   for_each_number([&](auto& /*number*/) { ++count; });
-  SolveIdentity identity =
-      identity_of(keeper_.recurrence("lanczos for eigenvalues"), op_.global_row_count());
+  SolveIdentity identity = identity_of(
+      keeper_.recurrence("lanczos for eigenvalues from an estimate"), op_.global_row_count());
   identity.matrix = collective_matrix_checksum(op_, options_.mode);
   identity.preconditioner =
       text_checksum(fmt::format("{} {} of {} {} {}", options_.count, name(options_.end), width(),
