@@ -63,7 +63,7 @@ double FilteredLanczos::filtered_residual(const SymmetricEigen& found, int numbe
 bool FilteredLanczos::collective_estimate() {
   constexpr std::int64_t first_steps = 20;
   constexpr std::int64_t most_steps = 300;
-  constexpr int steps_of_degree = 4;
+  constexpr std::int64_t steps_of_degree = 4;
   constexpr double more = 2;
   constexpr double margin = 0.01;  // of the width, that the spectrum may be wider
   const int survivors = kept_panels(most_panels_) * width();
