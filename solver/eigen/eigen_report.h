@@ -66,7 +66,7 @@ struct EigenReport {
   double orthogonality = 0;
   Completeness completeness{};
   /// ‖A‖, which tolerances refer to: of filter and lobpcg a bound, else the largest |Ritz value|.
-  /// Lanczos stops by that of its first search space, which may be a little less.
+  /// Lanczos stops by that of its look at the spectrum, which may be a little less.
   double norm = 0;
   double least_of_mass = 1;  // about the least eigenvalue of B, which error bounds rest on
   std::int64_t products = 0;  // A·x for one vector

@@ -131,7 +131,7 @@ class FilteredLanczos {
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
   SearchKeeper keeper_;
-  bool has_looked_ = false;  // at the spectrum: the first search space is done
+  bool has_looked_ = false;  // at the spectrum
   bool is_stopped_ = false;
   std::int64_t steps_ = 0;
   int restarts_ = 0;

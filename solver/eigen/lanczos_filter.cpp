@@ -12,7 +12,7 @@
 namespace weft::solver {
 namespace {
 
-/// Panels of the first search space, at least: with 6 it has missed the far end of the spectrum.
+/// Panels of a search space of A, at least: with 6 it has missed the far end of the spectrum.
 constexpr int first_panels = 10;
 
 /// The distance from the end of the spectrum within which about `count` of `rows` eigenvalues lie:

@@ -63,7 +63,7 @@ TEST_CASE("a filter that was taken too narrow is replaced by a wider one", "[col
   const EigenReport report = lanczos.collective_solve();
   CHECK(report.status == SolveStatus::converged);
   INFO(report.restarts << " restarts, " << report.products << " products");
-  CHECK(report.restarts < 20);  // 12; 100 and no end without
+  CHECK(report.restarts < 20);  // 12; without a wider filter 100, and no end
   for (std::size_t i = 0; i < 10; ++i)
     CHECK(std::abs(report.pairs[i].value - values(static_cast<Eigen::Index>(i))) < 1e-7);
 }
