@@ -66,6 +66,20 @@ struct LanesOf<T, count, register_bytes, true> {
           v * Vector{each(0), each(1), each(2), each(3), each(4), each(5), each(6), each(7)});
   }
 
+  /// These lanes where all bits of each(lane) are set, and +0 where none is.
+  template <class Each>
+  [[gnu::always_inline]] LanesOf kept_where_each(const Each& each) const {
+    using Truths = typename Like<Truth>::Vector;
+    const auto bits = reinterpret_cast<Truths>(v);
+    if constexpr (count == 2)
+      return LanesOf(reinterpret_cast<Vector>(bits & Truths{each(0), each(1)}));
+    else if constexpr (count == 4)
+      return LanesOf(reinterpret_cast<Vector>(bits & Truths{each(0), each(1), each(2), each(3)}));
+    else
+      return LanesOf(reinterpret_cast<Vector>(
+          bits & Truths{each(0), each(1), each(2), each(3), each(4), each(5), each(6), each(7)}));
+  }
+
   [[gnu::always_inline]] static LanesOf load(const T* place) {
     const Vector value = reinterpret_cast<const Place*>(place)->value;
     return LanesOf(value);
@@ -237,6 +251,13 @@ struct LanesOf<T, count, register_bytes, false> {
     return {low.times_each(each), high.times_each([&](int lane) __attribute__((always_inline)) {
               return each(lane + count / 2);
             })};
+  }
+
+  template <class Each>
+  [[gnu::always_inline]] LanesOf kept_where_each(const Each& each) const {
+    return {low.kept_where_each(each),
+            high.kept_where_each(
+                [&](int lane) __attribute__((always_inline)) { return each(lane + count / 2); })};
   }
 
   [[gnu::always_inline]] static LanesOf load(const T* place) {

@@ -98,13 +98,14 @@ CoreWork MatrixKernels::numbered_work(const Part& part) {
 }
 
 /// Eight rows at once; x for every slot, two prefetches, and the values where there are too many
-/// for registers or where the eight of a slot differ. The count is for equal ones.
-CoreWork MatrixKernels::stencil_work(const Part& part) {
+/// for registers or where the eight of a slot differ. The count is for equal ones, and the diagonal
+/// where it stands apart.
+CoreWork MatrixKernels::stencil_work(const Part& part, bool has_diagonal) {
   const double rows = part.rows / part.nonzeros;
   const double shifted = part.nonzeros_shifted / part.nonzeros;
   return {.element = "nonzero",
           .count = part.nonzeros,
-          .vectors = {.loads = 1 - shifted,
+          .vectors = {.loads = 1 - shifted + (has_diagonal ? rows : 0),
                       .shifted_loads = shifted,
                       .stores = rows,
                       .additions = 1,
@@ -192,8 +193,8 @@ RooflineKernel MatrixKernels::stored_kernel(const Part& part, RowSet set, std::s
   kernel.data_bytes = matrix_bytes + 16 * part.rows;
   const std::string format = op_.matrix().format_name();
   if (part.nonzeros > 0)
-    kernel.core = format.starts_with("SELL")         ? sliced_work(part)
-                  : format.starts_with("stencil")    ? stencil_work(part)
+    kernel.core = format.starts_with("SELL")      ? sliced_work(part)
+                  : format.starts_with("stencil") ? stencil_work(part, format.ends_with("diagonal"))
                   : format.starts_with("CRS, shift") ? shifted_work(part)
                                                      : numbered_work(part);
   kernel.run = [this, set](const TeamThread& thread) {

@@ -50,7 +50,7 @@ class MatrixKernels {
                                std::string what);
   static perfmodel::CoreWork crs_work(const Part& part);
   static perfmodel::CoreWork numbered_work(const Part& part);
-  static perfmodel::CoreWork stencil_work(const Part& part);
+  static perfmodel::CoreWork stencil_work(const Part& part, bool has_diagonal);
   static perfmodel::CoreWork shifted_work(const Part& part);
   static perfmodel::CoreWork sliced_work(const Part& part);
   RooflineKernel pack_kernel();

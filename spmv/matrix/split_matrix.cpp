@@ -335,7 +335,9 @@ std::vector<double> SplitMatrix::diagonal() const {
 
 std::string SplitMatrix::format_name() const {
   const auto& stencil = parts_.front().stencil;
-  if (stencil) return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns";
+  if (stencil)
+    return "stencil, " + std::to_string(stencil->pattern_count()) + " patterns" +
+           (stencil->has_diagonal() ? " beside the diagonal" : "");
   if (!is_undecided() && parts_.front().uses_sliced.front()) return "SELL-8";
   if (parts_.front().shifted) return "CRS, shifted rows";
   const auto& numbered = parts_.front().numbered;

@@ -160,9 +160,9 @@ class SplitMatrix final : public LocalRows {
   /// The main diagonal; 0 where a row has none. Shape: [row_count].
   std::vector<double> diagonal() const;
 
-  /// "stencil, 27 patterns", "SELL-8", "CRS, shifted rows", "CRS, 1099 values", "CRS, 1 value
-  /// beside the diagonal" or "CRS": for the report. The format of thread 0; CRS until a trial has
-  /// ended. Thread: the main thread, outside the team, as all below.
+  /// "stencil, 27 patterns", "stencil, 20 patterns beside the diagonal", "SELL-8", "CRS, shifted
+  /// rows", "CRS, 1099 values" or "CRS": for the report. The format of thread 0; CRS until a trial
+  /// has ended. Thread: the main thread, outside the team, as all below.
   std::string format_name() const;
   /// The times that decided between CRS and SELL for products with `width` vectors; none before, or
   /// where there was no choice.

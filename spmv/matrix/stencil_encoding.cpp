@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "perfmodel/fetch.h"
 #include "perfmodel/simd.h"
 #include "spmv/matrix/block_group.h"
 
 namespace weft::spmv {
 namespace {
 
-using perfmodel::fetch_lead;
-
-constexpr LocalIndex chunk_rows = StencilEncoding::chunk_rows;
 /// More patterns than this would not stay in a core's second-level cache.
 constexpr std::size_t most_patterns = 1024;
 /// A pattern must serve this many chunks on average to be worth it.
@@ -32,6 +29,21 @@ struct ChunkEntry {
   double value;
 };
 
+/// Notes what all rows of a slot have in common, once those with an entry have been seen.
+void complete(StencilSlot& slot) {
+  const auto present = std::ranges::find_if(slot.mask, [](long long bits) { return bits != 0; });
+  const double value = slot.values[static_cast<std::size_t>(present - slot.mask.begin())];
+  slot.is_full = slot.is_uniform = true;
+  for (std::size_t lane = 0; lane < slot.values.size(); ++lane) {
+    if (slot.mask[lane] == 0) {
+      slot.is_full = false;
+      slot.values[lane] = value;
+    }
+    slot.is_uniform = slot.is_uniform && std::bit_cast<std::uint64_t>(slot.values[lane]) ==
+                                             std::bit_cast<std::uint64_t>(value);
+  }
+}
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15ULL;
 }
@@ -41,8 +53,11 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
 /// Builds the dictionary chunk by chunk.
 class StencilEncoding::Encoder {
  public:
-  Encoder(const DistributedMatrix& matrix, StencilEncoding& encoding)
-      : matrix_(matrix), rows_(matrix.rows), encoding_(encoding) {}
+  Encoder(const DistributedMatrix& matrix, StencilEncoding& encoding, bool without_diagonal)
+      : matrix_(matrix),
+        rows_(matrix.rows),
+        encoding_(encoding),
+        without_diagonal_(without_diagonal) {}
 
   /// The number of the pattern that chunk `row` has; a new one where nothing fits.
   std::int32_t pattern_of(LocalIndex row) {
@@ -79,6 +94,7 @@ class StencilEncoding::Encoder {
         const auto entry = static_cast<std::size_t>(k++);
         if (rows_.columns[entry] != row + lane + encoding_.slots_[slot].offset) return false;
         const double value = encoding_.slots_[slot].values[static_cast<std::size_t>(lane)];
+        if (is_apart(rows_.columns[entry] - (row + lane))) continue;
         if (std::bit_cast<std::uint64_t>(rows_.values[entry]) !=
             std::bit_cast<std::uint64_t>(value))
           return false;
@@ -94,32 +110,43 @@ class StencilEncoding::Encoder {
       for (std::int64_t k = begin_of(row + lane); k < begin_of(row + lane + 1); ++k) {
         const auto entry = static_cast<std::size_t>(k);
         hash = mix(hash, static_cast<std::uint64_t>(rows_.columns[entry] - row));
-        hash = mix(hash, std::bit_cast<std::uint64_t>(rows_.values[entry]));
+        if (!is_apart(rows_.columns[entry] - (row + lane)))
+          hash = mix(hash, std::bit_cast<std::uint64_t>(rows_.values[entry]));
       }
       hash = mix(hash, static_cast<std::uint64_t>(lane));
     }
     return hash;
   }
 
-  std::int32_t add_pattern(LocalIndex row) {
+  /// The entries of a chunk in the order of its slots.
+  std::vector<ChunkEntry> entries_of(LocalIndex row) const {
     std::vector<ChunkEntry> entries;
     for (LocalIndex lane = 0; lane < chunk_rows; ++lane)
       for (std::int64_t k = begin_of(row + lane); k < begin_of(row + lane + 1); ++k) {
         const LocalIndex column = rows_.columns[static_cast<std::size_t>(k)];
-        entries.push_back({matrix_.global_column(column) - (matrix_.first_row() + row + lane),
-                           column - (row + lane), lane, rows_.values[static_cast<std::size_t>(k)]});
+        entries.push_back(
+            {matrix_.global_column(column) - (matrix_.first_row() + row + lane),
+             column - (row + lane), lane,
+             is_apart(column - (row + lane)) ? 0.0 : rows_.values[static_cast<std::size_t>(k)]});
       }
     std::sort(entries.begin(), entries.end(), [](const ChunkEntry& a, const ChunkEntry& b) {
       return a.distance != b.distance ? a.distance < b.distance : a.offset < b.offset;
     });
+    return entries;
+  }
 
+  std::int32_t add_pattern(LocalIndex row) {
+    const std::vector<ChunkEntry> entries = entries_of(row);
     std::vector<StencilSlot>& slots = encoding_.slots_;
     const auto first = static_cast<std::int32_t>(slots.size());
     LocalIndex highest = -rows_.row_count;
+    std::int32_t diagonal_slot = -1;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const bool opens_slot = i == 0 || entries[i].distance != entries[i - 1].distance ||
                               entries[i].offset != entries[i - 1].offset;
       if (opens_slot) {
+        if (is_apart(entries[i].offset))
+          diagonal_slot = static_cast<std::int32_t>(slots.size()) - first;
         slots.push_back({.offset = entries[i].offset});
         highest = std::max(highest, entries[i].offset);
       }
@@ -128,16 +155,20 @@ class StencilEncoding::Encoder {
     }
     const auto count = static_cast<std::int32_t>(slots.size()) - first;
     const bool has_masks = entries.size() != static_cast<std::size_t>(count) * chunk_rows;
-    const bool is_uniform =
-        !has_masks && std::all_of(slots.begin() + first, slots.end(), [](const StencilSlot& slot) {
-          return std::ranges::all_of(slot.values, [&](double value) {
-            return std::bit_cast<std::uint64_t>(value) ==
-                   std::bit_cast<std::uint64_t>(slot.values[0]);
-          });
-        });
-    encoding_.patterns_.push_back({first, count, has_masks, is_uniform, highest});
+    bool is_uniform = true;
+    for (StencilSlot& slot : std::span(slots).subspan(static_cast<std::size_t>(first))) {
+      complete(slot);
+      is_uniform = is_uniform && slot.is_uniform;
+    }
+    const SlotValues kind = has_masks    ? SlotValues::masked
+                            : is_uniform ? SlotValues::uniform
+                                         : SlotValues::varying;
+    encoding_.patterns_.push_back({first, count, kind, diagonal_slot, highest});
     return static_cast<std::int32_t>(encoding_.patterns_.size()) - 1;
   }
+
+  /// True if the value of an entry at that distance from the diagonal is no part of the pattern.
+  bool is_apart(LocalIndex offset) const { return without_diagonal_ && offset == 0; }
 
   std::int64_t begin_of(LocalIndex row) const {
     return rows_.row_offsets[static_cast<std::size_t>(row)];
@@ -146,27 +177,50 @@ class StencilEncoding::Encoder {
   const DistributedMatrix& matrix_;
   const CrsMatrix& rows_;
   StencilEncoding& encoding_;
+  bool without_diagonal_;
   std::int32_t last_ = -1;
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> patterns_by_hash_;
 };
 
 std::optional<StencilEncoding> StencilEncoding::encode(const DistributedMatrix& matrix,
                                                        LocalIndex begin, LocalIndex end) {
-  StencilEncoding encoding;
-  encoding.begin_ = begin;
-  encoding.encoded_end_ = begin + (end - begin) / chunk_rows * chunk_rows;
-  const auto chunks = static_cast<std::size_t>((encoding.encoded_end_ - begin) / chunk_rows);
-  const std::size_t limit = std::min(most_patterns, chunks / chunks_per_pattern);
-  Encoder encoder(matrix, encoding);
-  bool is_counted = false;
-  for (LocalIndex row = begin; row < encoding.encoded_end_; row += chunk_rows) {
-    encoding.append_chunk(encoder.pattern_of(row));
-    if (encoding.patterns_.size() > limit) return std::nullopt;
-    if (is_counted || encoding.slots_.size() <= uncounted_slots) continue;
-    is_counted = true;
-    if (encoder.exceeds(row + chunk_rows, encoding.encoded_end_, limit)) return std::nullopt;
-  }
+  StencilEncoding encoding(begin);
+  if (encoding.find_patterns(matrix, end, false)) return encoding;
+  encoding = StencilEncoding(begin);
+  if (!encoding.find_patterns(matrix, end, true)) return std::nullopt;
+  encoding.take_diagonal(matrix.rows);
   return encoding;
+}
+
+/// Stores rows begin_ … end-1 as patterns; false where these are too many.
+bool StencilEncoding::find_patterns(const DistributedMatrix& matrix, LocalIndex end,
+                                    bool without_diagonal) {
+  encoded_end_ = begin_ + (end - begin_) / chunk_rows * chunk_rows;
+  const auto chunks = static_cast<std::size_t>((encoded_end_ - begin_) / chunk_rows);
+  const std::size_t limit = std::min(most_patterns, chunks / chunks_per_pattern);
+  Encoder encoder(matrix, *this, without_diagonal);
+  bool is_counted = false;
+  for (LocalIndex row = begin_; row < encoded_end_; row += chunk_rows) {
+    append_chunk(encoder.pattern_of(row));
+    if (patterns_.size() > limit) return false;
+    if (is_counted || slots_.size() <= uncounted_slots) continue;
+    is_counted = true;
+    if (encoder.exceeds(row + chunk_rows, encoded_end_, limit)) return false;
+  }
+  return true;
+}
+
+/// Copies the diagonal of the encoded rows; 0 where a row has none.
+void StencilEncoding::take_diagonal(const CrsMatrix& rows) {
+  diagonal_ = perfmodel::HugePageBuffer<double>(static_cast<std::size_t>(encoded_end_ - begin_));
+  for (LocalIndex row = begin_; row < encoded_end_; ++row) {
+    double& value = diagonal_[static_cast<std::size_t>(row - begin_)];
+    value = 0;
+    for (auto k = rows.row_offsets[static_cast<std::size_t>(row)];
+         k < rows.row_offsets[static_cast<std::size_t>(row) + 1]; ++k)
+      if (rows.columns[static_cast<std::size_t>(k)] == row)
+        value = rows.values[static_cast<std::size_t>(k)];
+  }
 }
 
 void StencilEncoding::append_chunk(std::int32_t pattern) {
@@ -208,131 +262,31 @@ bool StencilEncoding::reads_only_below(LocalIndex row, LocalIndex end) const {
 }
 
 std::int64_t StencilEncoding::bytes() const {
-  return static_cast<std::int64_t>(runs_.size() * sizeof(Run));
+  return static_cast<std::int64_t>(runs_.size() * sizeof(Run) + diagonal_.size() * sizeof(double));
 }
 
-namespace {
-
-/// What is the same in all chunks of a pattern.
-enum class SlotValues {
-  uniform,  // the eight values of a slot are equal: one register has them
-  varying,
-  masked  // and some rows have no entry
-};
-
-/// As many slots at most have their values and addresses in registers.
-constexpr int most_slots_in_registers = 7;
-
-/// Multiplies `chunks` chunks of a pattern whose slots have one value each, as multiply_chunks
-/// does. A store to y could change `slots` for all that a compiler knows: it would load all values
-/// and offsets again for every chunk.
-template <class Simd, int slot_count>
-[[gnu::always_inline]] inline void multiply_few(const StencilSlot* slots, std::int64_t chunks,
-                                                const double* x, double* y) {
-  using Lane8 = typename Simd::Lane8;
-  std::array<const double*, slot_count> from{};
-  std::array<double, slot_count> values{};
-  perfmodel::unrolled<slot_count>([&](auto slot) __attribute__((always_inline)) {
-    from[slot] = x + slots[slot].offset;
-    values[slot] = slots[slot].values[0];
-  });
-  for (std::int64_t row = 0; row < chunks * chunk_rows; row += chunk_rows) {
-    perfmodel::fetch<Lane8>(row, from[slot_count - 1] + fetch_lead, y + fetch_lead);
-    Lane8 sum{};
-    perfmodel::unrolled<slot_count>([&](auto slot) __attribute__((always_inline)) {
-      sum = sum + values[slot] * Lane8::load(from[slot] + row);
-    });
-    sum.store(y + row);
-  }
+/// What the kernels need of a run, from the pattern's slots and the diagonal.
+StencilRun StencilEncoding::run_of(const Pattern& pattern, LocalIndex row,
+                                   LocalIndex chunks) const {
+  return {.slots = slots_.data() + pattern.first_slot,
+          .slot_count = pattern.slot_count,
+          .kind = pattern.kind,
+          .chunks = chunks,
+          .diagonal_slot = pattern.diagonal_slot,
+          .diagonal = has_diagonal() ? diagonal_.data() + (row - begin_) : nullptr};
 }
-
-/// Multiplies `chunks` chunks of the pattern `slots`; x and y begin at the first row of the first
-/// chunk.
-/// slot_count 0: known at run time only.
-template <class Simd, int slot_count, SlotValues kind>
-[[gnu::always_inline]] inline void multiply_chunks(const StencilSlot* slots, std::int32_t count,
-                                                   std::int64_t chunks, const double* x,
-                                                   double* y) {
-  if constexpr (kind == SlotValues::uniform && slot_count > 0 &&
-                slot_count <= most_slots_in_registers)
-    return multiply_few<Simd, slot_count>(slots, chunks, x, y);
-  using Lane8 = typename Simd::Lane8;
-  using Mask = typename Simd::template Lanes<long long, 8>;
-  // The last is most often the foremost; of empty rows there is none.
-  const double* const last_x = count > 0 ? x + slots[count - 1].offset : x;
-  const auto add = [&](const StencilSlot& slot, std::int64_t row, Lane8& sum)
-                       __attribute__((always_inline)) {
-                         Lane8 next = Lane8::load(x + row + slot.offset);
-                         if constexpr (kind == SlotValues::uniform)
-                           next = sum + slot.values[0] * next;
-                         else
-                           next = sum + Lane8::load(slot.values.data()) * next;
-                         if constexpr (kind == SlotValues::masked)
-                           sum = select(Mask::load(slot.mask.data()), next, sum);
-                         else
-                           sum = next;
-                       };
-  for (std::int64_t row = 0; row < chunks * chunk_rows; row += chunk_rows) {
-    perfmodel::fetch<Lane8>(row, last_x + fetch_lead, y + fetch_lead);
-    Lane8 sum{};
-    if constexpr (slot_count > 0)
-      perfmodel::unrolled<slot_count>(
-          [&](auto slot) __attribute__((always_inline)) { add(slots[slot], row, sum); });
-    else
-      for (std::int32_t slot = 0; slot < count; ++slot) add(slots[slot], row, sum);
-    sum.store(y + row);
-  }
-}
-
-template <class Simd, SlotValues kind>
-[[gnu::always_inline]] inline void multiply_kind(const StencilSlot* slots, std::int32_t count,
-                                                 std::int64_t chunks, const double* x, double* y) {
-  switch (count) {  // the stencils people use, fully unrolled
-    case 5:
-      return multiply_chunks<Simd, 5, kind>(slots, count, chunks, x, y);
-    case 7:
-      return multiply_chunks<Simd, 7, kind>(slots, count, chunks, x, y);
-    case 27:
-      return multiply_chunks<Simd, 27, kind>(slots, count, chunks, x, y);
-    default:
-      return multiply_chunks<Simd, 0, kind>(slots, count, chunks, x, y);
-  }
-}
-
-}  // namespace
-
-namespace {
-
-/// One chunk for several vectors; x and y begin at its first row.
-template <class Simd, int width>
-[[gnu::always_inline]] inline void sweep_block(const StencilSlot* slots, std::int32_t slot_count,
-                                               bool has_masks, const double* x, double* y) {
-  using Lanes = typename Simd::template Lanes<double, width>;  // one entry of each vector
-  for (std::size_t lane = 0; lane < chunk_rows; ++lane) {
-    const auto row = static_cast<std::int64_t>(lane);
-    Lanes total{};
-    for (std::int32_t slot = 0; slot < slot_count; ++slot)
-      if (!has_masks || slots[slot].mask[lane])
-        total += slots[slot].values[lane] * Lanes::load(x + (row + slots[slot].offset) * width);
-    total.store(y + row * width);
-  }
-}
-
-}  // namespace
 
 void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
                                      double* y) const {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
     with_width(width, [&]<int constant>() __attribute__((always_inline)) {
-      for_each_run(
-          first, last,
-          [&](const Pattern& pattern, LocalIndex row, LocalIndex chunks)
-              __attribute__((always_inline)) {
-                for (const LocalIndex end = row + chunks * chunk_rows; row < end; row += chunk_rows)
-                  sweep_block<Simd, constant>(
-                      slots_.data() + pattern.first_slot, pattern.slot_count, pattern.has_masks,
-                      x + std::int64_t{row} * constant, y + std::int64_t{row - first} * constant);
-              });
+      for_each_run(first, last,
+                   [&](const Pattern& pattern, LocalIndex row, LocalIndex chunks)
+                       __attribute__((always_inline)) {
+                         multiply_run_of_block<Simd, constant>(
+                             run_of(pattern, row, chunks), x + std::int64_t{row} * constant,
+                             y + std::int64_t{row - first} * constant);
+                       });
     });
   });
 }
@@ -340,19 +294,11 @@ void StencilEncoding::multiply_block(LocalIndex first, LocalIndex last, int widt
 void StencilEncoding::multiply(LocalIndex first, LocalIndex last, const double* x,
                                double* y) const {
   perfmodel::on_widest_simd([&]<class Simd>() __attribute__((always_inline)) {
-    for_each_run(
-        first, last,
-        [&](const Pattern& pattern, LocalIndex row,
-            LocalIndex chunks) __attribute__((always_inline)) {
-          const StencilSlot* const slots = slots_.data() + pattern.first_slot;
-          const std::int32_t count = pattern.slot_count;
-          if (pattern.is_uniform)
-            multiply_kind<Simd, SlotValues::uniform>(slots, count, chunks, x + row, y + row);
-          else if (pattern.has_masks)
-            multiply_chunks<Simd, 0, SlotValues::masked>(slots, count, chunks, x + row, y + row);
-          else
-            multiply_kind<Simd, SlotValues::varying>(slots, count, chunks, x + row, y + row);
-        });
+    for_each_run(first, last,
+                 [&](const Pattern& pattern, LocalIndex row, LocalIndex chunks)
+                     __attribute__((always_inline)) {
+                       multiply_run<Simd>(run_of(pattern, row, chunks), x + row, y + row);
+                     });
   });
 }
 

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "perfmodel/huge_page_buffer.h"
+#include "spmv/matrix/stencil_chunks.h"
 #include "spmv/rows/distributed_matrix.h"
 
 namespace weft::spmv {
-
-/// The entries of eight consecutive rows at the same distance between row and column.
-struct alignas(64) StencilSlot {
-  std::array<double, 8> values = {};
-  std::array<long long, 8> mask = {};  // all bits set where the row has such an entry
-  LocalIndex offset = 0;  // local column minus row
-};
 
 /// A lossless, much smaller form of rows that repeat themselves, as those of a stencil do.
 ///
@@ -30,12 +24,15 @@ struct alignas(64) StencilSlot {
 ///
 /// Slots are in ascending order of global distance and a masked lane is left out of the sum, so
 /// the bits are those of multiply_crs.
+///
+/// Where rows repeat themselves but for the main diagonal, as those of −Δ + V and of Anderson's
+/// model do, that is stored apart: 8 bytes a row, which a product reads, too.
 /// Memory per row: at most 0.5 bytes of runs, 8 of x read, 8 of y written (16 with write-allocate);
 /// the patterns stay in the first-level cache.
 /// Measured, poisson3d:200 on two cores: docs/notes/products.md.
 class StencilEncoding {
  public:
-  static constexpr LocalIndex chunk_rows = 8;
+  static constexpr LocalIndex chunk_rows = stencil_chunk_rows;
 
   /// Encodes rows begin … end-1; nothing when they do not repeat enough to gain from it.
   /// `begin` is a multiple of chunk_rows; rows after the last whole chunk are left to the caller.
@@ -54,12 +51,15 @@ class StencilEncoding {
   void multiply(LocalIndex first, LocalIndex last, const double* x, double* y) const;
 
   /// Y = A·X for `width` vectors at once, whose entries stand together row by row, with the bits of
-  /// `multiply` for each. Shape: x: [(row_count + halo_count) · width]; y: [(last - first) ·
-  /// width], of row `first` first. `width`: 2, 4 or 8.
+  /// `multiply` for each. Shape: x: [(row_count + halo_count) · width] with 8·width readable
+  /// entries on either side; y: [(last - first) · width], of row `first` first. `width`: 2, 4, 8
+  /// or 16.
   void multiply_block(LocalIndex first, LocalIndex last, int width, const double* x,
                       double* y) const;
 
   std::size_t pattern_count() const { return patterns_.size(); }
+  /// True if the diagonal is no part of the patterns.
+  bool has_diagonal() const { return diagonal_.size() > 0; }
 
   /// Bytes that a product with all encoded rows reads besides x.
   std::int64_t bytes() const;
@@ -68,8 +68,8 @@ class StencilEncoding {
   struct Pattern {
     std::int32_t first_slot;
     std::int32_t slot_count;
-    bool has_masks;
-    bool is_uniform;  // the eight values of each slot are equal, and there are no masks
+    SlotValues kind;
+    std::int32_t diagonal_slot;  // whose values stand apart; -1: none
     LocalIndex highest_offset;
   };
   class Encoder;
@@ -85,19 +85,25 @@ class StencilEncoding {
   };
   static constexpr LocalIndex group_chunks = 128;
 
+  explicit StencilEncoding(LocalIndex begin) : begin_(begin) {}
+
+  bool find_patterns(const DistributedMatrix& matrix, LocalIndex end, bool without_diagonal);
+  void take_diagonal(const CrsMatrix& rows);
   void append_chunk(std::int32_t pattern);
+  StencilRun run_of(const Pattern& pattern, LocalIndex row, LocalIndex chunks) const;
   Position position_of(LocalIndex row) const;
   /// Calls work(pattern, first row, number of chunks) for all runs of rows first … last-1.
   template <class Work>
   void for_each_run(LocalIndex first, LocalIndex last, const Work& work) const;
 
-  LocalIndex begin_ = 0;
+  LocalIndex begin_;
   LocalIndex encoded_end_ = 0;
   LocalIndex chunk_count_ = 0;
   std::vector<Run> runs_;
   std::vector<std::uint32_t> first_run_;  // of each group
   std::vector<Pattern> patterns_;
   std::vector<StencilSlot> slots_;
+  perfmodel::HugePageBuffer<double> diagonal_;  // [encoded rows], or empty
 };
 
 }  // namespace weft::spmv

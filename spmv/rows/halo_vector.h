@@ -18,7 +18,8 @@ namespace weft::spmv {
 /// Vector to which an operator can be applied, or several that stand together row by row: own
 /// entries, then the halo, and the exchange that fills it.
 ///
-///     | 8 spare | own entries [row_count · width] | halo [halo_count · width] | 8 spare |
+///     | 8·width spare | own entries [row_count · width] | halo [halo_count · width] | 8·width
+///     spare |
 ///
 /// The spare entries let kernels load whole registers at either end; their values are never used.
 /// Lifetime: what `crew` refers to outlives it. It cannot be moved.
@@ -30,8 +31,9 @@ class HaloVector final : public OperandOf<Value> {
   HaloVector(const comm_thread::Crew& crew, const HaloPlan& plan,
              std::span<const LocalIndex> thread_rows, int width = 1)
       : own_count_(static_cast<std::size_t>(thread_rows.back()) * static_cast<std::size_t>(width)),
-        entries_(own_count_ + static_cast<std::size_t>(plan.halo_count * width) + 2 * spare),
-        halo_(crew, plan, thread_rows, entries_.data() + spare, width) {
+        spare_(64 / sizeof(Value) * static_cast<std::size_t>(width)),
+        entries_(own_count_ + static_cast<std::size_t>(plan.halo_count * width) + 2 * spare_),
+        halo_(crew, plan, thread_rows, entries_.data() + spare_, width) {
     crew.team().run([&](const comm_thread::TeamThread& thread) {
       const auto index = static_cast<std::size_t>(thread.index);
       std::fill(values() + std::ptrdiff_t{thread_rows[index]} * width,
@@ -41,15 +43,15 @@ class HaloVector final : public OperandOf<Value> {
 
   int width() const { return halo_.width(); }
   /// Shape: [row_count · width].
-  std::span<Value> own() { return entries_.span().subspan(spare, own_count_); }
+  std::span<Value> own() { return entries_.span().subspan(spare_, own_count_); }
   /// Shape: [halo_count · width].
   std::span<Value> halo() {
-    return entries_.span().subspan(spare + own_count_, entries_.size() - own_count_ - 2 * spare);
+    return entries_.span().subspan(spare_ + own_count_, entries_.size() - own_count_ - 2 * spare_);
   }
   /// Own entries, then halo. Shape: [(row_count + halo_count) · width], 64-byte aligned.
-  const Value* data() const { return entries_.data() + spare; }
+  const Value* data() const { return entries_.data() + spare_; }
 
-  Value* values() override { return entries_.data() + spare; }
+  Value* values() override { return entries_.data() + spare_; }
   comm_thread::HaloExchange<Value>& exchange() override { return halo_.exchange(); }
 
   /// Copies what neighbours need from the rows of `thread` to the send buffer.
@@ -60,9 +62,8 @@ class HaloVector final : public OperandOf<Value> {
   void unpack(const comm_thread::TeamThread& /*thread*/) override {}
 
  private:
-  static constexpr std::size_t spare = 64 / sizeof(Value);
-
   std::size_t own_count_;
+  std::size_t spare_;
   perfmodel::HugePageBuffer<Value> entries_;
   VectorHalo<Value> halo_;
 };

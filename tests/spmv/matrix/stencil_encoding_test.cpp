@@ -113,11 +113,84 @@ int wrong_count(const DistributedMatrix& matrix, const StencilEncoding& encoding
   return wrong;
 }
 
+/// The same for several vectors, each a multiple of x.
+int wrong_block_count(const DistributedMatrix& matrix, const StencilEncoding& encoding,
+                      LocalIndex begin, LocalIndex end, int width) {
+  const std::vector<double> x = x_for(matrix, begin, end);
+  const auto vectors = static_cast<std::size_t>(width);
+  std::vector<double> block;
+  for (const double entry : x)
+    for (int vector = 0; vector < width; ++vector) block.push_back(entry * (1 << vector));
+  std::vector<double> y(static_cast<std::size_t>(end - begin) * vectors + 1, -7.0);
+  encoding.multiply_block(begin, end, width, block.data() + 8 * vectors, y.data());
+  int wrong = y.back() != -7.0;
+  for (LocalIndex row = begin; row < end; ++row)
+    for (std::size_t vector = 0; vector < vectors; ++vector)
+      wrong += std::bit_cast<std::uint64_t>(
+                   y[static_cast<std::size_t>(row - begin) * vectors + vector]) !=
+               std::bit_cast<std::uint64_t>(expected_y(matrix, row) *
+                                            std::exp2(static_cast<double>(vector)));
+  return wrong;
+}
+
+/// Rows whose diagonal is different in each; of some there is none.
+std::vector<Row> with_own_diagonal(std::vector<Row> rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto place = std::ranges::find(rows[row].columns, static_cast<GlobalIndex>(row));
+    const auto entry = place - rows[row].columns.begin();
+    rows[row].values[static_cast<std::size_t>(entry)] += std::cos(static_cast<double>(row));
+    if (row % 4096 != 31) continue;
+    rows[row].columns.erase(place);
+    rows[row].values.erase(rows[row].values.begin() + entry);
+  }
+  return rows;
+}
+
+// 50, 34: lines that are no multiple of the chunk.
+const std::vector<std::string> stencil_words{
+    "poisson3d:200x10x10",  "poisson3d:50x50x12", "poisson2d:50x200",
+    "poisson3d27:48x16x16", "poisson2d:34x300",   "anisotropic3d:64x16x16,1,0.1,0.01"};
+
+TEST_CASE("several vectors have the bits of the rows summed in ascending order") {
+  for (const std::string& word : stencil_words)
+    for (const bool has_diagonal : {false, true})
+      for (const int rank : {0, 2}) {
+        const std::vector<Row> rows =
+            has_diagonal ? with_own_diagonal(rows_of(word)) : rows_of(word);
+        const DistributedMatrix matrix = part_of(rows, rank, 3);
+        const auto encoding = StencilEncoding::encode(matrix, 0, matrix.rows.row_count);
+        REQUIRE(encoding.has_value());
+        const LocalIndex end = encoding->encoded_end();
+        for (const int width : {2, 4, 8, 16}) {
+          CAPTURE(word, has_diagonal, rank, width);
+          CHECK(wrong_block_count(matrix, *encoding, 0, end, width) == 0);
+          CHECK(wrong_block_count(matrix, *encoding, 24, end / 16 * 8, width) == 0);
+        }
+      }
+}
+
+TEST_CASE("a diagonal that does not repeat stands apart, with the bits of the rows") {
+  for (const std::string& word : stencil_words)
+    for (const int rank_count : {1, 3})
+      for (int rank = 0; rank < rank_count; ++rank) {
+        CAPTURE(word, rank, rank_count);
+        const std::vector<Row> rows = rows_of(word);
+        const DistributedMatrix matrix = part_of(with_own_diagonal(rows), rank, rank_count);
+        const auto encoding = StencilEncoding::encode(matrix, 0, matrix.rows.row_count);
+        REQUIRE(encoding.has_value());
+        CHECK(encoding->has_diagonal());
+        CHECK(wrong_count(matrix, *encoding, 0, encoding->encoded_end()) == 0);
+        CHECK(wrong_count(matrix, *encoding, 24, 480) == 0);
+        const DistributedMatrix repeated = part_of(rows, rank, rank_count);
+        const auto shorter = StencilEncoding::encode(repeated, 0, repeated.rows.row_count);
+        REQUIRE(shorter.has_value());
+        CHECK_FALSE(shorter->has_diagonal());
+        CHECK(encoding->bytes() - shorter->bytes() >= std::int64_t{8} * encoding->encoded_end());
+      }
+}
+
 TEST_CASE("encoded rows give the bits of the rows summed in ascending order") {
-  // 50, 34: lines that are no multiple of the chunk.
-  for (const std::string word :
-       {"poisson3d:200x10x10", "poisson3d:50x50x12", "poisson2d:50x200", "poisson3d27:48x16x16",
-        "anisotropic3d:64x16x16,1,0.1,0.01", "poisson2d:34x300"}) {
+  for (const std::string& word : stencil_words) {
     const std::vector<Row> rows = rows_of(word);
     for (const int rank_count : {1, 3})
       for (int rank = 0; rank < rank_count; ++rank) {
