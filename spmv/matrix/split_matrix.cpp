@@ -45,8 +45,10 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     part.stencil = StencilEncoding::encode(matrix_, begin, end);
   for (LocalIndex block = begin; block < end; block += block_size_)
     divide_block(part, block, std::min(end, block + block_size_));
-  if (!part.stencil) {  // beside a matrix in CRS what x costs hardly counts
-    for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
+  if (part.stencil)
+    sort_by_strips(part, begin, end);  // beside a matrix in CRS what x costs hardly counts
+  for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary}) join_blocks(*runs);
+  if (!part.stencil) {
     if (format_ == MatrixFormat::sell) part.sliced.emplace(matrix_.rows, begin, end);
     if (part.sliced && part.sliced->row_count() == 0) part.sliced.reset();
     part.uses_sliced.front() = part.sliced.has_value();
@@ -56,8 +58,11 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
     if (format_ == MatrixFormat::automatic && !part.may_be_sliced)
       part.shifted = ShiftedRows::find(matrix_.rows, begin, end);
     number_values(part, begin, end);
-    return part;
   }
+  return part;
+}
+
+void SplitMatrix::sort_by_strips(ThreadPart& part, LocalIndex begin, LocalIndex end) const {
   const RowStrips strips(matrix_.rows, begin, end);
   // By their blocks, so that the runs of one stay together.
   const auto strip_and_row = [&](const Run& run) {
@@ -65,7 +70,6 @@ SplitMatrix::ThreadPart SplitMatrix::build_part(LocalIndex begin, LocalIndex end
   };
   for (std::vector<Run>* runs : {&part.all, &part.interior, &part.boundary})
     std::ranges::sort(*runs, {}, strip_and_row);
-  return part;
 }
 
 void SplitMatrix::number_values(ThreadPart& part, LocalIndex begin, LocalIndex end) const {

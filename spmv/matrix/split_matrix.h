@@ -213,6 +213,7 @@ class SplitMatrix final : public LocalRows {
   LocalIndex block_of(const Run& run) const { return run.begin / block_size_ * block_size_; }
 
   ThreadPart build_part(LocalIndex begin, LocalIndex end) const;
+  void sort_by_strips(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void number_values(ThreadPart& part, LocalIndex begin, LocalIndex end) const;
   void look_for_choice();
   void look_again();
