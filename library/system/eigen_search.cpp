@@ -1,5 +1,6 @@
 #include "library/system/eigen_search.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -211,6 +212,16 @@ std::vector<double> EigenSearch::collective_vector(int number) const {
 
 double search_bytes(const EigenSettings& settings, double rows, int ranks) {
   return bytes_of_vectors(settings, rows, ranks, false);
+}
+
+double bytes_of_other_vectors(const EigenSettings& settings, double rows, int ranks) {
+  const solver::EigenMethod method = settings.chosen_method();
+  if (method == solver::EigenMethod::lobpcg || method == solver::EigenMethod::lanczos_two_pass ||
+      settings.search.part == solver::SpectrumPart::both)
+    return 0;
+  const double kept = settings.search.count + settings.search.width;
+  const double bytes = bytes_of_vectors(settings, rows, ranks, false);
+  return std::max(bytes - rows / ranks * static_cast<double>(sizeof(double)) * kept, 0.0);
 }
 
 double certificate_bytes(const EigenSettings& settings, double rows, double nonzeros) {

@@ -82,6 +82,9 @@ class EigenSearch {
 spmv::Problem mass_problem(const spmv::Problem& problem, const std::string& word);
 /// Bytes of the vectors of a search on each of `ranks` ranks, for a matrix of so many rows.
 double search_bytes(const EigenSettings& settings, double rows, int ranks);
+/// Bytes on a rank of vectors of the search that are no pairs, which it gives back before the
+/// certificate.
+double bytes_of_other_vectors(const EigenSettings& settings, double rows, int ranks);
 /// Bytes of rank 0 for the certificate, at most: what it takes depends on the search.
 double certificate_bytes(const EigenSettings& settings, double rows, double nonzeros);
 /// Likewise of what its checkpoints copy.

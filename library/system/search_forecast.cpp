@@ -36,7 +36,9 @@ MemoryForecast collective_forecast_search(const comm_thread::Communicator& commu
     forecast.parts.push_back({"checkpoint", kept_bytes(settings, size.rows, ranks)});
   if (use.counts_certificate)
     forecast.parts.push_back(
-        {"certificate", certificate_bytes(settings, size.rows, size.nonzeros)});
+        {"certificate", std::max(certificate_bytes(settings, size.rows, size.nonzeros) -
+                                     bytes_of_other_vectors(settings, size.rows, ranks),
+                                 0.0)});
   return forecast;
 }
 

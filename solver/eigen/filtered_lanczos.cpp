@@ -278,6 +278,8 @@ EigenReport FilteredLanczos::collective_solve() {
   order_ = report_pairs(pairs, options_.count, options_.tolerance * norm_, report);
   report.orthogonality =
       basis_.collective_orthogonality(std::min(wanted_panels(), processed_) * width());
+  const auto count = static_cast<int>(ritz.values.size());
+  basis_.release_panels_from((count + width() - 1) / width());  // certificates need memory, too
   report.norm = norm_;
   for (const double value : ritz.values) report.norm = std::max(report.norm, std::abs(value));
   report.products = product_count();

@@ -70,6 +70,8 @@ class FilteredSpace {
   RitzPairs collective_ritz(int count, double unit);
   /// The first vectors become those of the pairs.
   void take(const RitzPairs& pairs);
+  /// Ends the search: keeps the memory of the first `count` vectors alone.
+  void keep_only(int count) { basis_.release_panels_from(panels_for(count)); }
   /// max |QᵀQ − I| of the first `count` vectors.
   double collective_orthogonality(int count) { return basis_.collective_orthogonality(count); }
   /// Calls carry(number) for each number of its state.

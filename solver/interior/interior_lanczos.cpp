@@ -231,10 +231,42 @@ std::vector<int> InteriorLanczos::choose(const std::vector<double>& values) cons
   return numbers;
 }
 
-/// Fills the space, with a filter for the widest spectrum where the matrix has values outside of
-/// what was found, unless it is stopped.
+/// True if the Ritz pairs of p(A) are so good that those of A are worth a look, though the space is
+/// not full, and one step takes far longer than the Ritz pairs.
+bool InteriorLanczos::seems_found() const {
+  const int panels = space_->processed();
+  const double vectors = panels * width_;
+  const double step = 2.0 * static_cast<double>(op_.matrix().matrix().global_nonzero_count) *
+                      width_ * static_cast<double>(series_.degree());
+  constexpr double flops_of_pair = 10;  // over the square of their number
+  constexpr double times = 20;
+  // A random block beside pairs that are found has to grow first.
+  if (blocks_ > 1 || step < times * flops_of_pair * vectors * vectors * vectors) return false;
+  const SymmetricEigen found = space_->projected();
+  const auto size = static_cast<int>(found.values.size());
+  if (is_near() && size <= options_.count) return false;
+  const auto value = [&](int number) {
+    return found.values[static_cast<std::size_t>(size - 1 - number)];
+  };
+  // Near a number: of the last that is wanted, and a little less, since p is not symmetric.
+  const double last = is_near() ? value(options_.count - 1) : 0;
+  const double bar = is_near() ? last - 0.1 * (1 - last) : bar_of(*options_.interval);
+  // A residual of A is at most about the half of its range times that of p(A), often a quarter.
+  const double small = 2 * options_.tolerance * norm_ / spectrum_.half();
+  int above = 0;
+  for (int number = 0; number < size; ++number) {
+    const double residual = space_->residual_of(found, number);
+    if (value(number) + residual < bar) continue;
+    if (residual > small) return false;
+    ++above;
+  }
+  return above >= (is_near() ? options_.count : 1) && above <= panels / 2 * width_;
+}
+
+/// Fills the space as far as it takes, with a filter for the widest spectrum where the matrix has
+/// values outside of what was found, unless it is stopped.
 void InteriorLanczos::collective_fill_space() {
-  const auto ends = [this] { return collective_ends_step(); };
+  const auto ends = [this] { return collective_ends_step() || seems_found(); };
   while (space_->collective_fill(series_, ends) == FilteredSpace::Fill::too_large) {
     spectrum_ = collective_widest_interval(op_);
     take_filter(first_range_);
@@ -242,14 +274,16 @@ void InteriorLanczos::collective_fill_space() {
   }
 }
 
-/// Goes from search space to search space until all is found, or it is stopped. Returns whether all
-/// is found.
-bool InteriorLanczos::collective_search() {
+/// Goes from search space to search space until all is found, or it is stopped. `continues`: with a
+/// state of a checkpoint, which was kept before that step's look. Returns whether all is found.
+bool InteriorLanczos::collective_search(bool continues) {
   for (;; ++restarts_) {
-    collective_fill_space();
+    if (!std::exchange(continues, false) || !seems_found()) collective_fill_space();
     const SymmetricEigen found = space_->projected();
     const bool is_full = space_->processed() == space_->panels();
-    const int kept = std::max(1, space_->processed() / 2);
+    const int kept = is_full || is_stopped_
+                         ? std::max(1, space_->processed() / 2)
+                         : std::min(space_->processed(), std::max(1, space_->panels() / 2));
     space_->restart(found, kept);
     const bool is_found = collective_find_pairs(found, kept);
     chosen_ = choose(pairs_.values);
@@ -338,7 +372,8 @@ bool InteriorLanczos::is_outside() const {
 EigenReport InteriorLanczos::collective_solve() {
   if (op_.global_row_count() <= whole_rows) return collective_search_whole();
   const perfmodel::Stopwatch watch;
-  if (!collective_take_state()) {
+  const bool continues = collective_take_state();
+  if (!continues) {
     const SpectralEstimate estimate(op_, options_.mode);
     spectrum_ = estimate.spectrum();
     norm_ = std::max(std::abs(spectrum_.least), std::abs(spectrum_.greatest));
@@ -351,11 +386,13 @@ EigenReport InteriorLanczos::collective_solve() {
     take_filter(first_range_);
     make_space(is_near() ? options_.count : estimate.count(first_range_));
   }
-  const bool is_found = collective_search();
+  const bool is_found = collective_search(continues);
   if (!pairs_.values.empty()) space_->take(pairs_);
   EigenReport report = report_of(is_found);
-  report.orthogonality = space_->collective_orthogonality(static_cast<int>(pairs_.values.size()));
+  const auto found = static_cast<int>(pairs_.values.size());
+  report.orthogonality = space_->collective_orthogonality(found);
   report.subspace = space_->panels() * width_;
+  space_->keep_only(found);  // certificates need memory, too
   if (is_stopped_ && !is_found) report.status = SolveStatus::stopped;
   report.products = product_count();
   report.seconds = watch.seconds();

@@ -87,8 +87,9 @@ class InteriorLanczos {
   bool collective_follow();
   bool lacks_copies() const;
   std::vector<int> choose(const std::vector<double>& values) const;
+  bool seems_found() const;
   void collective_fill_space();
-  bool collective_search();
+  bool collective_search(bool continues);
   template <class Carry>
   void for_each_number(const Carry& carry);
   std::int64_t product_count() const;

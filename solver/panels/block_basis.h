@@ -47,6 +47,12 @@ class BlockBasis {
   double* panel(int number) { return panels_[static_cast<std::size_t>(number)].data(); }
   const double* panel(int number) const { return panels_[static_cast<std::size_t>(number)].data(); }
 
+  /// Gives back the memory of all panels but the first ones.
+  void release_panels_from(int count) {
+    panels_.resize(static_cast<std::size_t>(std::min(count, panel_count())));
+    starts_.resize(panels_.size());
+  }
+
   /// Fills the first `count` columns of a panel with numbers in [−1, 1), each a hash of its global
   /// row and of `first_column` plus its number in the panel. Shape: y: as a panel.
   void fill_columns_randomly(double* y, int count, std::int64_t first_column) const;
