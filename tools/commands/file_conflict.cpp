@@ -26,8 +26,10 @@ constexpr std::array outputs{std::string_view{"--json"},     std::string_view{"-
 struct Argument {
   std::string option;
   std::string value;
+  bool names_file;  // by its help: --vectors of `weft spectrum` is a number
 
   bool is_output() const {
+    if (!names_file && option.starts_with("--")) return false;
     for (const std::string_view output : outputs)
       if (option == output) return true;
     return false;
@@ -79,7 +81,9 @@ std::vector<Argument> arguments_of(const CLI::App& command) {
     for (const CLI::Option* const option : app->get_options())
       if (option->get_expected_max() > 0)
         for (const std::string& value : option->results())
-          if (!value.empty() && value != "-") arguments.push_back({option->get_name(), value});
+          if (!value.empty() && value != "-")
+            arguments.push_back(
+                {option->get_name(), value, option->get_type_name().starts_with("FILE")});
   return arguments;
 }
 

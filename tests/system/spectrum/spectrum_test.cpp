@@ -51,6 +51,12 @@ TEST_CASE("spectrum counts eigenvalues, writes the density and has the same bits
   CHECK(fingerprints.size() == 1);
 }
 
+TEST_CASE("a number of vectors that another option has, too, is no file") {
+  const auto result = run_weft(1, {"spectrum", "poisson2d:20", "--moments", "16", "--vectors", "16",
+                                   "--block", "16", "--threads", "1"});
+  CHECK(result.exit_code == 0);
+}
+
 TEST_CASE("spectrum shows the density of a row and of two vectors") {
   const ScratchFolder folder;
   const auto site =
