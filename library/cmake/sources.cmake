@@ -148,6 +148,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/amg/amg_preconditioner.cpp
     solver/amg/coarsening/aggregates.cpp
     solver/amg/coarsening/chains.cpp
+    solver/amg/coarsening/coarse_sums.cpp
     solver/amg/coarsening/foreign_rows.cpp
     solver/amg/coarsening/galerkin.cpp
     solver/amg/coarsening/independent_set.cpp

@@ -134,7 +134,7 @@ bool Hierarchy<Value>::collective_take_new_values() {
       Transfer& transfer = *kept.transfer;
       transfer.scale = std::move(scale);
       collective_renew_galerkin(crew_, fine, transfer.prolongator, transfer.columns,
-                                transfer.restriction, kept.product, kept.coarse);
+                                transfer.restriction, kept.product, kept.vector_count, kept.coarse);
     }
     level.report.setup_seconds = watch.seconds();
   }
@@ -216,6 +216,7 @@ std::optional<spmv::DistributedMatrix> Hierarchy<Value>::collective_add_level(
   if (settings_.keeps_set_up)
     kept_.push_back(
         {.product = std::move(product->kept),
+         .vector_count = std::max(space_.vector_count, 1),
          .coarse = {.partition = product->matrix.partition, .rows = {}, .halo_columns = {}}});
   return std::move(product->matrix);
 }

@@ -64,6 +64,7 @@ class Hierarchy {
   struct Kept {
     std::optional<Transfer> transfer{};
     KeptProduct product;
+    int vector_count = 1;  // columns of an aggregate
     spmv::DistributedMatrix coarse;
     spmv::HaloPlan plan{};  // of `coarse`
   };

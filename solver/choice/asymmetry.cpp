@@ -100,12 +100,16 @@ class Rows {
   double find(LocalIndex row, GlobalIndex column) const;
   /// The same from `place` in the row on, which moves to it.
   double find_from(std::int64_t& place, LocalIndex row, GlobalIndex column) const;
+  /// `other_diagonal()`: |a_jj| of the column, which is asked for where it decides.
+  template <class Diagonal>
   void compare(LocalIndex row, GlobalIndex column, double value, double transposed,
-               double other_diagonal, First& first) const;
+               const Diagonal& other_diagonal, First& first) const;
   void compare_own(LocalIndex row, LocalIndex column, double value, double transposed,
                    First& first) const {
     if (value != transposed)
-      compare(row, matrix_.first_row() + column, value, transposed, diagonal(column), first);
+      compare(
+          row, matrix_.first_row() + column, value, transposed,
+          [this, column] { return diagonal(column); }, first);
   }
   void scan_row(LocalIndex row, LocalIndex begin, LocalIndex end, std::vector<std::int64_t>& cursor,
                 First& first) const;
@@ -138,11 +142,13 @@ double Rows::find_from(std::int64_t& place, LocalIndex row, GlobalIndex column) 
 }
 
 /// Compares entry (row, column) of an own row with its transposed one.
+template <class Diagonal>
 void Rows::compare(LocalIndex row, GlobalIndex column, double value, double transposed,
-                   double other_diagonal, First& first) const {
+                   const Diagonal& other_diagonal, First& first) const {
   const double difference = std::abs(value - transposed);
   if (difference <= rounding_of_entries * std::max(std::abs(value), std::abs(transposed)) ||
-      difference <= rounding_of_diagonal * std::max(diagonal(row), other_diagonal))
+      difference <= rounding_of_diagonal * diagonal(row) ||
+      difference <= rounding_of_diagonal * other_diagonal())
     return;
   const GlobalIndex own = matrix_.first_row() + row;
   if (own < column)
@@ -154,7 +160,8 @@ void Rows::compare(LocalIndex row, GlobalIndex column, double value, double tran
 void Rows::compare(const Entry& entry, std::vector<std::int64_t>& cursor, First& first) const {
   const auto row = static_cast<LocalIndex>(entry.column - matrix_.first_row());
   const double own = find_from(cursor[static_cast<std::size_t>(row)], row, entry.row);
-  if (own != entry.value) compare(row, entry.row, own, entry.value, entry.diagonal, first);
+  if (own != entry.value)
+    compare(row, entry.row, own, entry.value, [&] { return entry.diagonal; }, first);
 }
 
 /// Moves `place` in `row` on to the first entry that is not before column `limit`; what is passed
@@ -174,8 +181,12 @@ void Rows::scan_row(LocalIndex row, LocalIndex begin, LocalIndex end,
     const double a = value(place);
     if (j > row && j < end) {
       std::int64_t& partner = cursor[static_cast<std::size_t>(j - begin)];
-      pass(j, row, partner, first);
-      const bool is_there = partner < row_begin(j + 1) && column(partner) == row;
+      const auto is_partner = [&] { return partner < row_begin(j + 1) && column(partner) == row; };
+      bool is_there = is_partner();  // nearly always
+      if (!is_there) {
+        pass(j, row, partner, first);
+        is_there = is_partner();
+      }
       compare_own(row, j, a, is_there ? value(partner) : 0, first);
       partner += is_there;
     } else if (is_own(j) && (j < begin || j >= end)) {

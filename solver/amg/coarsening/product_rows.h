@@ -24,9 +24,11 @@ void add_product_row(const LevelMatrix& level, const CouplingRows<float>& prolon
 }
 
 /// Rows first … last-1 of A·P: calls add(row of P, a_ik) for each entry of row i, then end(i).
-template <class Add, class End>
-void visit_product_rows(const LevelMatrix& level, const CouplingRows<float>& prolongator,
-                        std::size_t first, std::size_t last, const Add& add, const End& end) {
+template <class Entry, class Add, class End>
+[[gnu::always_inline]] inline void visit_product_rows(const LevelMatrix& level,
+                                                      const EntryRows<Entry>& prolongator,
+                                                      std::size_t first, std::size_t last,
+                                                      const Add& add, const End& end) {
   const spmv::CrsMatrix& a = level.matrix.rows;
   const auto row_of = [&](std::size_t k) { return static_cast<std::size_t>(a.columns[k]); };
   const auto last_entry = static_cast<std::size_t>(a.row_offsets[last]);
@@ -47,9 +49,10 @@ void visit_product_rows(const LevelMatrix& level, const CouplingRows<float>& pro
 /// Rows first … last-1 of R·(A·P): calls add(row of A·P, r_ik) for each entry of row i, then
 /// end(i). `product`: the rows of A·P, own ones and those of other ranks.
 template <class Add, class End>
-void visit_coarse_rows(const CouplingRows<float>& restriction,
-                       const perfmodel::PageVector<FineRow>& product, std::size_t first,
-                       std::size_t last, const Add& add, const End& end) {
+[[gnu::always_inline]] inline void visit_coarse_rows(const CouplingRows<float>& restriction,
+                                                     const perfmodel::PageVector<FineRow>& product,
+                                                     std::size_t first, std::size_t last,
+                                                     const Add& add, const End& end) {
   const auto& entries = restriction.couplings;
   const auto fine_row = [&](std::size_t k) -> const FineRow& {
     return product[static_cast<std::size_t>(entries[k].column)];

@@ -13,11 +13,12 @@ namespace weft::solver::amg {
 /// `restriction`. `kept`: of the first product.
 ///
 /// Sums of a row are in an array with an element for each coarse column, as no column has to be
-/// found. Additions are those of collective_multiply_galerkin in the same order, and so are the
-/// bits. Collective. Thread: the main thread, outside the team. Talks to those concerned only.
+/// found; those of `vector_count` vectors, of 2, 3 or 6, are added up at once. Additions are
+/// those of collective_multiply_galerkin in the same order, and so are the bits. Collective.
+/// Thread: the main thread, outside the team. Talks to those concerned only.
 void collective_renew_galerkin(const comm_thread::Crew& crew, const LevelMatrix& level,
                                const CouplingRows<float>& prolongator, CoarseColumns& columns,
-                               const Restriction& restriction, KeptProduct& kept,
+                               const Restriction& restriction, KeptProduct& kept, int vector_count,
                                spmv::DistributedMatrix& coarse);
 
 }  // namespace weft::solver::amg

@@ -249,7 +249,7 @@ TEST_CASE("a product that is kept has the bits of the product for other values")
           setup.aggregates.partition(), columns);
       spmv::DistributedMatrix& found = setup.product.matrix;
       collective_renew_galerkin(setup.crew, setup.level, setup.prolongator, setup.columns,
-                                setup.product.restriction, setup.product.kept, found);
+                                setup.product.restriction, setup.product.kept, 1, found);
       CHECK(std::ranges::equal(found.rows.columns.span(), expected.matrix.rows.columns.span()));
       CHECK(std::ranges::equal(found.rows.values.span(), expected.matrix.rows.values.span()));
     }
