@@ -1,5 +1,7 @@
 #include "solver/spectrum/spectrum_report.h"
 
+#include <fmt/format.h>
+
 #include "solver/spectrum/kernel_polynomial.h"
 
 namespace weft::solver {
@@ -20,6 +22,28 @@ std::vector<SpectrumPiece> pieces_of(const SpectrumReport& report, std::size_t c
     pieces.push_back(piece);
   }
   return pieces;
+}
+
+int digits_to_tell(const std::vector<double>& numbers) {
+  constexpr int least = 6;
+  constexpr int most = 17;  // tells all doubles apart
+  int digits = least;
+  const auto reads_the_same = [&](double one, double other) {
+    return one != other &&
+           fmt::format("{:.{}g}", one, digits) == fmt::format("{:.{}g}", other, digits);
+  };
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    while (digits < most && reads_the_same(numbers[i - 1], numbers[i])) ++digits;
+  return digits;
+}
+
+int digits_to_tell(const std::vector<SpectrumPiece>& pieces) {
+  std::vector<double> ends;
+  for (const SpectrumPiece& piece : pieces) {
+    ends.push_back(piece.begin);
+    ends.push_back(piece.end);
+  }
+  return digits_to_tell(ends);
 }
 
 }  // namespace weft::solver

@@ -52,4 +52,9 @@ struct SpectrumPiece {
 /// The interval in `count` pieces of equal numbers of energies. `count`: 1 to that of the energies.
 std::vector<SpectrumPiece> pieces_of(const SpectrumReport& report, std::size_t count);
 
+/// Significant decimal digits, 6 to 17, with which no two neighbours that differ read the same.
+int digits_to_tell(const std::vector<double>& numbers);
+/// The same for the ends of pieces.
+int digits_to_tell(const std::vector<SpectrumPiece>& pieces);
+
 }  // namespace weft::solver

@@ -121,6 +121,27 @@ TEST_CASE("eigen finds both copies of a value, writes vectors and refuses what h
   CHECK(too_many.errors.find("--count: found 1000; expected 1 to 200") != std::string::npos);
 }
 
+TEST_CASE("eigen says how many copies of a value are missing, and ends with exit code 3") {
+  const ScratchFolder folder;
+  // Fifteen values with forty copies each.
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n600 600 600\n";
+  for (int i = 0; i < 600; ++i) {
+    const std::string row = std::to_string(i + 1) + " ";
+    text += row + row + std::to_string(1 + 0.5 * (i / 40)) + "\n";
+  }
+  const auto result =
+      run_weft(2, {"eigen", folder.write("copies.mtx", text), "--count", "50", "--method",
+                   "lanczos", "--block", "1", "--threads", "1", "--json", "-"});
+  CHECK(result.exit_code == 3);
+  const json found = report_of(result)["eigenvalues"];
+  CHECK_FALSE(found.value("complete", true));
+  CHECK(found.value("statement", "") == "not shown to be complete");
+  int copies = 0;
+  for (const json& pair : found["pairs"]) copies += pair["value"].get<double>() < 1.25 ? 1 : 0;
+  CHECK(copies < 40);
+  CHECK(found.value("missing", 0) == 40 - copies);
+}
+
 TEST_CASE("eigen and spectrum refuse a matrix whose norm is no double or has no reciprocal") {
   const ScratchFolder folder;
   const std::string head = "%%MatrixMarket matrix coordinate real symmetric\n";

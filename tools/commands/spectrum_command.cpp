@@ -81,14 +81,19 @@ void print_summary(const Json& report, const solver::SpectrumReport& found) {
   fmt::print("run          {} moments of {}, blocks of {}, {}, {}\n", found.moments.size(),
              random > 0 ? fmt::format("{} random vectors", random) : "the vectors given",
              found.width, report["mode"], ranks_and_threads(report));
-  fmt::print("spectrum     from {:.6g} to {:.6g}, peaks of width {:.3g} ({})\n",
-             found.interval.least, found.interval.greatest, found.resolution, spectrum["kernel"]);
-  if (found.count)
+  fmt::print("spectrum     from {0:.{4}g} to {1:.{4}g}, peaks of width {2:.3g} ({3})\n",
+             found.interval.least, found.interval.greatest, found.resolution,
+             spectrum["kernel"].get<std::string>(),
+             solver::digits_to_tell(std::vector{found.interval.least, found.interval.greatest}));
+  if (found.count) {
+    const int digits = solver::digits_to_tell(std::vector{found.count->begin, found.count->end});
     fmt::print(
-        "count        {:.6g} +- {:.2g} {} from {:.6g} to {:.6g} (random {:.2g}, blur of the "
+        "count        {:.6g} +- {:.2g} {} from {:.{}g} to {:.{}g} (random {:.2g}, blur of the "
         "ends {:.2g})\n",
-        found.count->value, found.count->uncertainty(), spectrum["unit"], found.count->begin,
-        found.count->end, 2 * found.count->random_error, found.count->blur);
+        found.count->value, found.count->uncertainty(), spectrum["unit"].get<std::string>(),
+        found.count->begin, digits, found.count->end, digits, 2 * found.count->random_error,
+        found.count->blur);
+  }
   fmt::print("time         {:.3f} s: set-up {:.3f} s, {} products {:.3f} s\n",
              report["seconds"]["total"], report["seconds"]["setup"], found.products,
              report["seconds"]["products"]);

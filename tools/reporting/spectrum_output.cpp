@@ -56,11 +56,15 @@ void print_spectrum(const solver::SpectrumReport& found, const std::string& unit
   const std::vector<solver::SpectrumPiece> parts = solver::pieces_of(found, rows);
   double most = 0;
   for (const solver::SpectrumPiece& part : parts) most = std::max(most, part.content);
-  fmt::print("{:>14}{:>14}{:>16}{:>12}\n", "from", "to", unit, found.error.empty() ? "" : "+-");
+  const int digits = solver::digits_to_tell(parts);
+  const int width = digits + 8;  // of a column of ends
+  fmt::print("{:>{}}{:>{}}{:>16}{:>12}\n", "from", width, "to", width, unit,
+             found.error.empty() ? "" : "+-");
   for (const solver::SpectrumPiece& part : parts) {
     const double share = most > 0 ? std::clamp(part.content / most, 0.0, 1.0) : 0.0;
     const std::string error = found.error.empty() ? "" : fmt::format("{:.2g}", part.error);
-    fmt::print("{:>14.6g}{:>14.6g}{:>16.6g}{:>12}  {}\n", part.begin, part.end, part.content, error,
+    fmt::print("{:>{}.{}g}{:>{}.{}g}{:>16.6g}{:>12}  {}\n", part.begin, width, digits, part.end,
+               width, digits, part.content, error,
                std::string(static_cast<std::size_t>(share * bar_size + 0.5), '#'));
   }
 }

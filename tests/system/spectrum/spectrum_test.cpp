@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -122,4 +123,29 @@ TEST_CASE("free bosons have the eigenvalues of their modes") {
   REQUIRE(result.exit_code == 0);
   // Energies 0, 1, ... 99: ten of them, and a diagonal matrix has no error by chance.
   CHECK(report_of(result)["spectrum"]["count"]["value"].get<double>() == Approx(10).epsilon(1e-3));
+}
+
+TEST_CASE("the table of a narrow spectrum tells the ends of its rows apart") {
+  const ScratchFolder folder;
+  constexpr int rows = 400;
+  std::ostringstream text;
+  text.precision(17);
+  text << "%%MatrixMarket matrix coordinate real symmetric\n400 400 400\n";
+  for (int i = 1; i <= rows; ++i) text << i << ' ' << i << ' ' << 1 + 5e-9 * (i - rows / 2) << '\n';
+  const auto result =
+      run_weft(1, {"spectrum", folder.write("narrow.mtx", text.str()), "--threads", "1"});
+  REQUIRE(result.exit_code == 0);
+  const std::size_t table = result.output.find("            to");
+  REQUIRE(table != std::string::npos);
+  std::istringstream lines(result.output.substr(result.output.find('\n', table) + 1));
+  int count = 0;
+  std::string begin;
+  std::string end;
+  std::string rest;
+  while (lines >> begin >> end && std::getline(lines, rest)) {
+    INFO(begin << " to " << end);
+    CHECK(begin != end);
+    ++count;
+  }
+  CHECK(count == 16);
 }
