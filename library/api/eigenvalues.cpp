@@ -87,7 +87,9 @@ Eigenvalues eigenvalues(const Matrix& matrix, const Options& options, Eigenvecto
     library::EigenSettings settings;
     library::collective_agree_on(state.space, "eigenvalues", "", options, [&] {
       library::read_options(options.all(), library::eigen_options(), settings);
-      settings.has_own_input = input.mass || input.preconditioner || input.start_count > 0;
+      const bool is_lanczos = settings.search.method == solver::EigenMethod::lanczos;
+      settings.has_own_input =
+          input.mass || input.preconditioner || (input.start_count > 0 && !is_lanczos);
       settings.check_search();
       if (!input.preconditioner) settings.choose_preconditioner();
     });

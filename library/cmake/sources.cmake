@@ -99,6 +99,7 @@ set(WEFT_LIBRARY_SOURCES
     library/options/preconditioner_words.cpp
     library/options/solve_settings.cpp
     library/options/spectrum_settings.cpp
+    library/settings/file_columns.cpp
     library/settings/method_choice.cpp
     library/settings/near_null_choice.cpp
     library/settings/preconditioner_choice.cpp

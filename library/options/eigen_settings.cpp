@@ -142,6 +142,10 @@ OptionTable<EigenSettings> all_options() {
   all.push_back({"mass", OptionGroup::method,
                  "B of A x = lambda B x, a file or problem; consistent: that of elasticity3d",
                  Values<EigenSettings>::text(&EigenSettings::mass, "FILE|consistent")});
+  all.push_back({"start", OptionGroup::method,
+                 "vectors to begin with, as columns, random ones beside them\n"
+                 "lanczos: as many as a block has at most; lobpcg: as many as values",
+                 Values<EigenSettings>::text(&EigenSettings::start, "FILE")});
   all.push_back({"max-seconds", OptionGroup::method,
                  "ends after this time\nset-up not counted, with exit code 6 and the pairs found",
                  Values<EigenSettings>::number(
@@ -197,6 +201,11 @@ void EigenSettings::check_search() const {
   check_needs(
       {{{"count", "which"}, !search.interval, "with " + option_name("interval"), "one of both"},
        {{"preconditioner", "mass", "absolute-tolerance"}, is_lobpcg, "with " + chosen, lobpcg},
+       {{"start"},
+        is_lobpcg || (used == EigenMethod::lanczos && search.part != solver::SpectrumPart::both),
+        search.part == solver::SpectrumPart::both ? "with " + option_name("which", both_word)
+                                                  : "with " + chosen,
+        lanczos + " or " + solver::name(EigenMethod::lobpcg)},
        {{"max-iterations"},
         is_lobpcg || is_two_pass,
         "with " + chosen,

@@ -12,6 +12,7 @@ namespace weft::library {
 /// there are those of the matrix and of the preconditioner.
 struct EigenSettings : SolveSettings {
   solver::EigenOptions search;
+  std::string start;  // a file of vectors to begin with; empty: random ones
   std::string mass;  // a problem, or `consistent`; empty: the identity
   bool has_own_input = false;  // a mass matrix and the like in memory, which lobpcg takes
 

@@ -10,6 +10,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
+#include "library/settings/file_columns.h"
 #include "solver/amg/coarsening/node_rows.h"
 #include "solver/amg/found_coordinates.h"
 #include "spmv/files/matrix_market_vector.h"
@@ -33,34 +34,16 @@ void check_block_size(GlobalIndex row_count, int block_size) {
                                  option_name("block-size", std::to_string(block_size)), row_count));
 }
 
-/// True if a file is an array whose first line says its size.
-bool is_matrix_market(const std::string& path) {
-  return spmv::format_of(path) == spmv::FileFormat::matrix_market;
-}
-
 /// Vectors of a file: as many columns.
 NearNullSpace collective_read_vectors(const spmv::SparseOperator& op, const std::string& path,
                                       int block_size) {
   const spmv::RowPartition& rows = op.matrix().matrix().partition;
   check_block_size(rows.row_count(), block_size);
-  if (!is_matrix_market(path)) {
-    spmv::Remarks remarks;
-    spmv::FileColumns columns = spmv::collective_read_columns_file(
-        op.communicator(), rows, path, solver::amg::most_near_null_vectors, remarks);
-    return {.block_size = block_size,
-            .vector_count = static_cast<int>(columns.count),
-            .values = std::move(columns.own)};
-  }
-  const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);
-  if (size.row_count != rows.row_count() || size.column_count < 1 ||
-      size.column_count > solver::amg::most_near_null_vectors)
-    throw InputError(
-        fmt::format("{}: found {} rows and {} columns; expected {} rows and 1 to {} columns",
-                    option_name("near-null", path), size.row_count, size.column_count,
-                    rows.row_count(), solver::amg::most_near_null_vectors));
+  spmv::FileColumns columns =
+      collective_read_columns(op, "near-null", path, solver::amg::most_near_null_vectors);
   return {.block_size = block_size,
-          .vector_count = static_cast<int>(size.column_count),
-          .values = spmv::collective_read_array(op.communicator(), rows, path)};
+          .vector_count = static_cast<int>(columns.count),
+          .values = std::move(columns.own)};
 }
 
 /// Those of the caller's arrays.
@@ -115,7 +98,8 @@ NearNullSpace collective_read_coordinate_columns(const spmv::SparseOperator& op,
 /// The modes of a rigid body with a row of coordinates for each node.
 NearNullSpace collective_read_coordinates(const spmv::SparseOperator& op, const std::string& path,
                                           int block_size) {
-  if (!is_matrix_market(path)) return collective_read_coordinate_columns(op, path, block_size);
+  if (spmv::format_of(path) != spmv::FileFormat::matrix_market)
+    return collective_read_coordinate_columns(op, path, block_size);
   const spmv::DistributedMatrix& matrix = op.matrix().matrix();
   const GlobalIndex row_count = matrix.partition.row_count();
   const spmv::ArraySize size = spmv::collective_array_size(op.communicator(), path);

@@ -9,6 +9,7 @@
 
 #include "comm_thread/mpi/input_error.h"
 #include "comm_thread/mpi/option_name.h"
+#include "library/settings/file_columns.h"
 #include "library/settings/preconditioner_choice.h"
 #include "library/system/expected_symmetry.h"
 #include "perfmodel/stopwatch.h"
@@ -91,6 +92,29 @@ EigenSearch::EigenSearch(LinearSystem& system, const EigenSettings& settings,
     both_ends_.emplace(*op_, settings_.search, hooks);
   else
     lanczos_.emplace(*op_, settings_.search, hooks);
+  collective_begin();
+}
+
+/// Hands on the vectors to begin with, of the caller or of a file.
+void EigenSearch::collective_begin() {
+  const int most = lobpcg_ ? settings_.search.count : settings_.search.width;
+  if (!settings_.start.empty() && input_.start.count > 0)
+    throw InputError(option_name("start") + ": found a file, and vectors in memory; expected one");
+  if (!settings_.start.empty()) {
+    if (!settings_.has_given_order())
+      throw InputError(option_name("start") + ": found rows in another order; expected " +
+                       option_name("order", "given"));
+    spmv::FileColumns columns = collective_read_columns(*op_, "start", settings_.start, most);
+    input_.start = {.values = std::move(columns.own), .count = static_cast<int>(columns.count)};
+  }
+  if (input_.start.count == 0) return;
+  if (input_.start.count > most)
+    throw InputError(fmt::format("{}: found {} vectors; expected at most {}", option_name("start"),
+                                 input_.start.count, most));
+  if (lobpcg_)
+    lobpcg_->begin_with(std::move(input_.start));
+  else
+    lanczos_->begin_with(std::move(input_.start));
 }
 
 void EigenSearch::collective_load_mass(const spmv::Problem& problem) {
@@ -144,7 +168,6 @@ void EigenSearch::collective_make_lobpcg(LinearSystem& system, const solver::Sea
     throw InputError(option_name("preconditioner", settings_.preconditioner_name()) +
                      ": found one that is not symmetric; expected a symmetric one");
   lobpcg_.emplace(*op_, mass_, preconditioner_.get(), settings_.search, hooks);
-  if (input_.start.count > 0) lobpcg_->begin_with(std::move(input_.start));
 }
 
 /// A step takes at least some products of blocks: an agreement costs nothing beside it.

@@ -55,6 +55,7 @@ class EigenSearch {
   void collective_take(const char* what, LinearSystem& given);
   std::unique_ptr<solver::Preconditioner> collective_make_own_preconditioner(
       const spmv::Problem& problem);
+  void collective_begin();
   void collective_make_lobpcg(LinearSystem& system, const solver::SearchHooks& hooks);
   bool collective_is_over();
   void judge(solver::EigenReport& report) const;

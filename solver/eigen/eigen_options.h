@@ -63,11 +63,4 @@ struct EigenOptions {
   bool is_interior() const { return interval || part == SpectrumPart::near; }
 };
 
-/// Vectors that lobpcg begins with. Shape: values: [element_count · count], the entries of a row
-/// together.
-struct StartVectors {
-  std::vector<double> values;
-  int count = 0;
-};
-
 }  // namespace weft::solver

@@ -9,6 +9,7 @@
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/search_keeper.h"
+#include "solver/eigen/start_vectors.h"
 #include "solver/panels/block_basis.h"
 #include "solver/panels/chebyshev_filter.h"
 #include "spmv/matrix/sparse_operator.h"
@@ -45,9 +46,13 @@ class FilteredLanczos {
   /// Vectors of a checkpoint of it.
   static double kept_vector_count(std::int64_t rows, const EigenOptions& options);
 
+  /// Begins with vectors of the caller, at most as many as a block has, and random ones beside
+  /// them.
+  void begin_with(StartVectors start) { start_ = std::move(start); }
+
   /// Where it is stopped, the report has the pairs that have converged. Collective. Throws
   /// comm_thread::MpiError, and comm_thread::InputError where a checkpoint to continue from is of
-  /// another search.
+  /// another search, or a vector to begin with is zero.
   EigenReport collective_solve();
 
   /// The vector of a pair of the report, of norm 1; its entry of largest modulus (the first of
@@ -67,6 +72,7 @@ class FilteredLanczos {
   int wanted_panels() const;
   void collective_start_from(int count, const SmallMatrix& combination);
   void collective_start_randomly();
+  void collective_take_start_vectors();
   void collective_expand(int panels);
   bool collective_step();
   int take_known();
@@ -130,6 +136,7 @@ class FilteredLanczos {
   double distance_ = HUGE_VAL;  // of the last search space to the end
   double trust_ = 1;  // in estimates of residuals: these may be so much of the tolerance
   double damped_from_ = 0;  // where the damped interval begins, seen from the wanted end
+  StartVectors start_;
   SearchKeeper keeper_;
   bool has_looked_ = false;  // at the spectrum
   bool is_stopped_ = false;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "comm_thread/mpi/input_error.h"
+#include "comm_thread/mpi/option_name.h"
 #include "solver/eigen/filtered_lanczos.h"
 #include "solver/panels/orthonormalised.h"
 
@@ -28,7 +30,31 @@ void FilteredLanczos::collective_start_randomly() {
   projection_ = SmallMatrix(projection_.rows(), projection_.columns());
   basis_.fill_columns_randomly(basis_.panel(0), width(), random_columns_);
   random_columns_ += width();
+  if (start_.count > 0) collective_take_start_vectors();
   if (collective_append(basis_.panel(0), false)) size_ = 1;
+}
+
+/// The first vectors of the first panel become those of the caller, about as large as the random
+/// ones beside them.
+void FilteredLanczos::collective_take_start_vectors() {
+  double* const y = basis_.panel(0);
+  const auto stride = static_cast<std::size_t>(width());
+  collective_place(op_, start_, [&](int column, std::size_t row) -> double& {
+    return y[row * stride + static_cast<std::size_t>(column)];
+  });
+  const SmallMatrix squares = basis_.collective_gram(y);
+  SmallMatrix scale(width(), width());
+  for (int column = 0; column < width(); ++column) {
+    const double square = squares(column, column);
+    if (!(square > 0))
+      throw comm_thread::InputError(comm_thread::option_name("start") +
+                                    ": found a vector of zeros; expected another");
+    scale(column, column) =
+        column < start_.count
+            ? power_above(std::sqrt(static_cast<double>(op_.global_row_count()) / square))
+            : 1;
+  }
+  basis_.multiply(scale, y);
 }
 
 /// Begins with the vectors Q·combination. Shape: combination: [count · width, width].

@@ -11,6 +11,7 @@
 #include "solver/eigen/eigen_options.h"
 #include "solver/eigen/eigen_report.h"
 #include "solver/eigen/search_keeper.h"
+#include "solver/eigen/start_vectors.h"
 #include "solver/panels/chebyshev_filter.h"
 #include "solver/panels/panel_products.h"
 #include "solver/precondition/preconditioner.h"
@@ -89,7 +90,7 @@ class Lobpcg {
   void collective_multiply_by_a(const Block& block);
   void collective_multiply_by_b(const Block& block);
   void collective_find_residuals();
-  void take_start_vectors();
+  void collective_take_start_vectors();
   double limit() const;
   bool is_done() const;
   std::vector<int> active_columns() const;

@@ -39,18 +39,9 @@ void Lobpcg::collective_expect_definite() {
 }
 
 /// The first columns of W become those of the caller, scaled to a norm from ½ to 1 or so.
-void Lobpcg::take_start_vectors() {
-  const auto count = static_cast<std::size_t>(start_.count);
-  double largest = 0;
-  for (const double value : start_.values) largest = std::max(largest, std::abs(value));
-  const double scale = 1 / power_above(op_.communicator().max(largest));
-  op_.team().run([&](const comm_thread::TeamThread& thread) {
-    for (int column = 0; column < start_.count; ++column) {
-      const ColumnPlace to(w_.vectors, column, width());
-      op_.for_each_element(thread.index, [&](std::size_t row) {
-        to.at(row) = scale * start_.values[row * count + static_cast<std::size_t>(column)];
-      });
-    }
+void Lobpcg::collective_take_start_vectors() {
+  collective_place(op_, start_, [this](int column, std::size_t row) -> double& {
+    return ColumnPlace(w_.vectors, column, width()).at(row);
   });
 }
 
@@ -76,7 +67,7 @@ bool Lobpcg::collective_start_randomly(bool is_smooth) {
         products_.collective_norms(joined(std::array<const Block*, 1>{&w_}, &Block::vectors));
     collective_precondition(all);
   }
-  if (start_.count > 0) take_start_vectors();
+  if (start_.count > 0) collective_take_start_vectors();
   std::swap(x_.vectors, w_.vectors);
   if (!mass_) std::swap(x_.of_b, w_.of_b);
   collective_multiply_by_a(x_);

@@ -74,6 +74,22 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a search by lanczos begins with vectors in memory, at most as many as a block has") {
+  const Job job = eigen_job();
+  const Matrix a = Matrix::generate(job, "poisson2d:40");
+  const Options options{{"count", "4"}, {"method", "lanczos"}};
+  const Eigenvalues found = eigenvalues(a, options, Eigenvectors::own_rows);
+  const EigenInput input{.start = found.vectors, .start_count = 4};
+  const Eigenvalues again = eigenvalues(a, options, Eigenvectors::none, input);
+  CHECK(again.converged());
+  CHECK(2 * again.products < found.products + 400);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(again.values[i] == Approx(found.values[i]).epsilon(1e-7));
+  CHECK_THROWS_WITH(eigenvalues(a, {{"count", "4"}, {"method", "lanczos"}, {"block", "2"}},
+                                Eigenvectors::none, input),
+                    Catch::Contains("start: found 4 vectors; expected at most 2"));
+}
+
 TEST_CASE("eigenvalues in an interval are found with vectors, and one without any is refused") {
   const Job job = eigen_job();
   const Matrix a = Matrix::generate(job, "poisson2d:30");

@@ -125,7 +125,8 @@ void settle(const CLI::App& command, const spmv::Problem& problem, EigenCommand&
   options.choose_preconditioner();
   options.checkpoints.check(command);
   // Other files have the rows as given.
-  const bool needs_given = options.chosen_method() == solver::EigenMethod::lobpcg;
+  const bool needs_given =
+      options.chosen_method() == solver::EigenMethod::lobpcg || !options.start.empty();
   options.order =
       options.order.empty() && needs_given ? std::string("given") : options.order_of(problem);
 }

@@ -622,7 +622,8 @@ struct Eigenvalues {
 struct EigenInput {
   const Matrix* mass = nullptr;  ///< B of A·x = λ·B·x, positive definite
   const Matrix* preconditioner = nullptr;  ///< M ≈ A⁻¹
-  /// Vectors to begin with, `start_count` of them, which depend on each other in no way. Shape:
+  /// Vectors to begin with, `start_count` of them, which depend on each other in no way: of lobpcg,
+  /// at most `count`, and of method "lanczos", at most `block`. Shape:
   /// [local_row_count · start_count], the entries of a row together.
   std::span<const double> start{};
   int start_count = 0;
