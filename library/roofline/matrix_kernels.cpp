@@ -136,7 +136,7 @@ CoreWork MatrixKernels::shifted_work(const Part& part) {
 /// one. The end of a chunk is not foreseen, so that the next one does not begin before.
 CoreWork MatrixKernels::sliced_work(const Part& part) {
   const double rows = part.rows / part.nonzeros;
-  const auto vector = static_cast<double>(perfmodel::probe_vector_bytes() / sizeof(double));
+  const auto vector = static_cast<double>(perfmodel::probe_vector_bytes()) / double{sizeof(double)};
   const double joints = (8 - 8 / vector) / 8;
   return {.element = "nonzero",
           .count = part.nonzeros,
