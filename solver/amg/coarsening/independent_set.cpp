@@ -96,7 +96,6 @@ IndependentSet::IndependentSet(const comm_thread::Crew& crew, const LevelMatrix&
         std::int64_t sum = 0;
         for (const std::int64_t count : open) sum += count;
         open_everywhere = crew.communicator().sum(sum);
-        round_count_ = round + 1;
       }
       thread.barrier();
     }

@@ -30,7 +30,6 @@ class IndependentSet {
   IndependentSet(const comm_thread::Crew& crew, const LevelMatrix& level, const StrongRows& strong);
 
   bool is_root(std::size_t row) const { return words_[row] == root; }
-  int round_count() const { return round_count_; }
 
  private:
   /// A word is the state of a row: a root, outside, or the priority of one that is not decided: 6
@@ -41,7 +40,6 @@ class IndependentSet {
   static constexpr Word outside = ~Word{0};
 
   RowValues<Word> words_;
-  int round_count_ = 0;
 };
 
 }  // namespace weft::solver::amg
