@@ -205,6 +205,7 @@ set(WEFT_LIBRARY_SOURCES
     solver/eigen/two_pass_lanczos.cpp
     solver/interior/filtered_space.cpp
     solver/interior/interior_lanczos.cpp
+    solver/interior/interior_looks.cpp
     solver/interior/kept_interior.cpp
     solver/interior/spectral_estimate.cpp
     solver/krylov/bicgstab.cpp

@@ -150,7 +150,7 @@ template <class Simd, SlotValues kind>
   }
 }
 
-/// The same for runs whose diagonal stands apart.
+/// Multiplies a run whose diagonal stands apart.
 template <class Simd>
 [[gnu::always_inline]] inline void multiply_beside_diagonal(const StencilRun& run, const double* x,
                                                             double* y) {
@@ -176,8 +176,8 @@ template <class Simd>
     multiply_kind<Simd, SlotValues::varying>(run, x, y);
 }
 
-/// The chunks of a run with uniform slots for several vectors, whose entries stand together row by
-/// row: eight of them at a time, of one row or several.
+/// Multiplies the chunks of a run with uniform slots by several vectors, whose entries stand
+/// together row by row: eight entries at a time, of one row or several.
 ///
 ///     4 vectors:   a0 b0 c0 d0 a1 b1 c1 d1   times the diagonal   d0 d0 d0 d0 d1 d1 d1 d1
 template <class Simd, int width, int slot_count, bool has_diagonal>
@@ -227,8 +227,8 @@ template <class Lane8, int width, std::size_t pieces>
     });
 }
 
-/// The same for any slots and 2, 4 or 8 vectors: at most four times eight entries at once, whose
-/// sums registers hold.
+/// Multiplies the chunks of a run with any slots by 2, 4 or 8 vectors: at most four times eight
+/// entries at once, whose sums stay in registers.
 template <class Simd, int width>
 [[gnu::always_inline]] inline void multiply_any_of_block(const StencilRun& run, const double* x,
                                                          double* y) {
@@ -251,7 +251,8 @@ template <class Simd, int width>
   }
 }
 
-/// The same row by row, where a row fills several registers.
+/// Multiplies the chunks of a run with any slots row by row: for so many vectors that a row fills
+/// several registers.
 template <class Simd, int width, bool has_diagonal>
 [[gnu::always_inline]] inline void multiply_rows_of_block(const StencilRun& run, const double* x,
                                                           double* y) {
